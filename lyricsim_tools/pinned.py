@@ -14,7 +14,8 @@ from tqdm import tqdm
 from lyricsim_tools.atomic import sha256_of
 from lyricsim_tools.errors import UserError
 
-_BLOCK = 1 << 16
+# A cut connection loses at most one block of what had arrived.
+_BLOCK = 1 << 13
 # Seconds to wait after each failed attempt; None: give up.
 _PAUSES = (0.2, 0.4, 0.8, None)
 

@@ -1,0 +1,110 @@
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lyricsim_tools import atomic
+from lyricsim_tools.errors import UserError
+
+
+def test_a_failed_write_leaves_the_previous_content_and_no_debris(tmp_path, monkeypatch):
+    target = tmp_path / "scores.json"
+    atomic.write_text(target, "first")
+
+    def full_disk(_path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(atomic, "_flush_to_disk", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        atomic.write_text(target, "second")
+    assert target.read_text() == "first"
+    assert [p.name for p in tmp_path.iterdir()] == ["scores.json"]
+
+
+def test_files_get_the_mode_of_the_umask(tmp_path):
+    previous = os.umask(0o027)
+    try:
+        atomic.write_text(tmp_path / "a", "x")
+        with atomic.atomic_folder(tmp_path / "folder") as folder:
+            (folder / "b").write_text("x")
+            (folder / "b").chmod(0o600)
+    finally:
+        os.umask(previous)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "folder" / "b").stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "folder").stat().st_mode & 0o777 == 0o750
+
+
+def test_json_refuses_nan(tmp_path):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        atomic.write_json(tmp_path / "a.json", {"pearson": float("nan")})
+    assert not (tmp_path / "a.json").exists()
+
+
+def build(target: Path, text: str) -> None:
+    with atomic.atomic_folder(target) as folder:
+        (folder / "inner").mkdir()
+        (folder / "inner" / "data.txt").write_text(text)
+
+
+def test_a_folder_that_we_wrote_is_replaced_whole(tmp_path):
+    build(tmp_path / "out", "old")
+    with atomic.atomic_folder(tmp_path / "out") as folder:
+        (folder / "other.txt").write_text("new")
+    assert not (tmp_path / "out" / "inner").exists()
+    assert (tmp_path / "out" / "other.txt").read_text() == "new"
+    assert json.loads((tmp_path / "out" / atomic.MANIFEST_NAME).read_text()) == ["other.txt"]
+
+
+def test_a_folder_with_a_users_file_is_refused_and_untouched(tmp_path):
+    build(tmp_path / "out", "old")
+    (tmp_path / "out" / "inner" / "thesis.tex").write_text("years of work")
+    with pytest.raises(UserError, match=r"did not write: inner/thesis\.tex"):
+        build(tmp_path / "out", "new")
+    assert (tmp_path / "out" / "inner" / "thesis.tex").read_text() == "years of work"
+    assert (tmp_path / "out" / "inner" / "data.txt").read_text() == "old"
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(UserError, match="is a file"):
+        build(tmp_path / "out", "new")
+
+
+def test_an_error_in_the_block_leaves_the_previous_folder(tmp_path):
+    build(tmp_path / "out", "old")
+    with pytest.raises(TypeError):
+        build(tmp_path / "out", text=None)
+    assert (tmp_path / "out" / "inner" / "data.txt").read_text() == "old"
+    assert not list(tmp_path.glob("*.partial"))
+
+
+KILLED_BETWEEN_RENAMES = """
+import os, signal, sys
+from pathlib import Path
+from lyricsim_tools import atomic
+rename = Path.rename
+def rename_then_die(self, target):
+    result = rename(self, target)
+    if str(target).endswith(".previous"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+Path.rename = rename_then_die
+with atomic.atomic_folder(Path(sys.argv[1])) as folder:
+    (folder / "new.txt").write_text("new")
+"""
+
+
+def test_a_kill_between_the_two_renames_loses_nothing(tmp_path):
+    build(tmp_path / "out", "old")
+    run = subprocess.run([sys.executable, "-c", KILLED_BETWEEN_RENAMES, str(tmp_path / "out")], check=False)
+    assert run.returncode == -signal.SIGKILL
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(TypeError):
+        build(tmp_path / "out", text=None)
+    assert (tmp_path / "out" / "inner" / "data.txt").read_text() == "old"
