@@ -5,9 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-
-REPOSITORY = Path(__file__).resolve().parent.parent
-SHARED = Path(os.environ.get("LYRICSIM_SHARED", REPOSITORY.parent / "shared"))
+from support import shared_path
 
 os.environ.update(
     HF_HOME=tempfile.mkdtemp(prefix="lyricsim-hf-"),
@@ -19,20 +17,6 @@ os.environ.update(
     TOKENIZERS_PARALLELISM="false",
     OMP_NUM_THREADS="1",
 )
-
-
-def shared_path(relative: str) -> Path:
-    """A path below the shared folder; the calling test is skipped, with the reason, where it is absent.
-
-    CI has the folder, so there its absence is a failure and not a skip.
-    """
-    path = SHARED / relative
-    if not path.exists():
-        reason = f"needs {relative} of the shared folder (set LYRICSIM_SHARED)"
-        if os.environ.get("CI"):
-            pytest.fail(f"{reason}; CI must not skip this test")
-        pytest.skip(reason)
-    return path
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,96 @@
+"""Rules that hold over the whole repository."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from support import REPOSITORY, shared_path
+
+PACKAGES = sorted(p.parent.name for p in REPOSITORY.glob("*/__init__.py"))
+
+
+def tracked_files() -> list[Path]:
+    listing = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    return [path for name in listing.stdout.split("\0") if name and (path := REPOSITORY / name).is_file()]
+
+
+def tracked_texts() -> dict[str, str]:
+    texts = {}
+    for path in tracked_files():
+        try:
+            texts[path.relative_to(REPOSITORY).as_posix()] = path.read_text("utf-8")
+        except UnicodeDecodeError:
+            continue
+    return texts
+
+
+def test_no_line_of_upstreams_data_is_committed():
+    upstream = set()
+    for source in shared_path("sources").rglob("*"):
+        if source.suffix in {".tsv", ".csv", ".txt"}:
+            lines = (line.strip().strip('"') for line in source.read_text("utf-8", "replace").splitlines())
+            upstream.update(line for line in lines if len(line) >= 15)
+    assert len(upstream) > 100_000
+    for name, text in tracked_texts().items():
+        copied = [line for line in text.splitlines() if line.strip().strip('"') in upstream]
+        assert not copied, f"{name} holds lines of upstream's data"
+
+
+def test_no_file_names_a_path_of_one_machine_or_trusts_remote_code():
+    for name, text in tracked_texts().items():
+        assert not re.search(r"(?<![\w.])/(work|farm|root)/", text), name
+        assert name.startswith("tests/") or not re.search(r"trust_remote_code\s*=\s*True", text), name
+
+
+@pytest.fixture(scope="module")
+def wheel_names(tmp_path_factory) -> list[str]:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        folder,
+    ]
+    clone = folder / "clone"
+    subprocess.run(["git", "clone", "--quiet", "--depth", "1", f"file://{REPOSITORY}", clone], check=True)
+    subprocess.run([*command, clone], check=True, cwd=folder)
+    (wheel,) = folder.glob("lyricsim-*.whl")
+    return zipfile.ZipFile(wheel).namelist()
+
+
+def test_the_wheel_ships_the_packages_with_their_data_and_nothing_else(wheel_names):
+    assert {name.split("/")[0] for name in wheel_names if ".dist-info" not in name} == set(PACKAGES)
+    assert all(package.startswith(("lyricsim_", "spanish_sentence_eval")) for package in PACKAGES)
+    committed_data = [
+        path.relative_to(REPOSITORY).as_posix()
+        for path in tracked_files()
+        if path.relative_to(REPOSITORY).parts[0] in PACKAGES and path.suffix not in {".py"}
+    ]
+    assert set(committed_data) <= set(wheel_names)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "lyricsim_dataset",
+        "lyricsim_metric.correlations",
+        "lyricsim_cards",
+        "lyricsim_tools.hub",
+        "spanish_sentence_eval",
+    ],
+)
+def test_light_things_import_light(module):
+    heavy = {"torch", "transformers", "matplotlib", "evaluate"}
+    code = f"import sys, {module}; print(sorted({heavy!r} & set(sys.modules)))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() == "[]"

@@ -1,0 +1,23 @@
+"""Where the repository and the shared folder are; importable from every test."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("LYRICSIM_SHARED", REPOSITORY.parent / "shared"))
+
+
+def shared_path(relative: str) -> Path:
+    """A path below the shared folder; the calling test is skipped, with the reason, where it is absent.
+
+    CI has the folder, so there its absence is a failure and not a skip.
+    """
+    path = SHARED / relative
+    if not path.exists():
+        reason = f"needs {relative} of the shared folder (set LYRICSIM_SHARED)"
+        if os.environ.get("CI"):
+            pytest.fail(f"{reason}; CI must not skip this test")
+        pytest.skip(reason)
+    return path
