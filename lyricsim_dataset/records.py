@@ -52,7 +52,7 @@ SCALE = (
         3,
         "Similitud básica",
         "Basic similarity",
-        "Se parecen en algo de fondo: el mensaje, lo que siente quien canta, la situación o lo que se cuenta.",
+        "Se parecen en algo de fondo: el mensaje, lo que siente quien canta, la situación o lo contado.",
         "They agree in something that matters: message, the singer's feelings, situation or what is told.",
     ),
     ScaleStep(
