@@ -1,0 +1,137 @@
+"""How far the raters agree, and how far they would by chance (paper, section 4.2; pure).
+
+The consensus rule selects pairs by their agreement, so agreement measured after it says little by itself:
+``permuted_alphas`` measures what the same rule makes of ratings that know nothing of the pairs.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import krippendorff
+import numpy as np
+
+from lyricsim_dataset.consensus import ConsensusRule, keep_ratings
+from lyricsim_dataset.records import RATING_MAX, RATING_MIN, Pair, Rating
+
+Level = Literal["ordinal", "interval", "nominal"]
+LEVELS: tuple[Level, ...] = ("ordinal", "interval", "nominal")
+Within = Literal["all ratings", "each annotator"]
+
+_DOMAIN = np.arange(RATING_MIN, RATING_MAX + 1)
+
+
+def value_counts(ratings: Sequence[Sequence[int]] | np.ndarray) -> np.ndarray:
+    """How often each pair received each rating: shape (pairs, 6). Pairs may differ in number of ratings."""
+    counts = np.zeros((len(ratings), len(_DOMAIN)), dtype=np.int64)
+    widths = [len(row) for row in ratings]
+    flat = np.fromiter((value for row in ratings for value in row), dtype=np.int64, count=sum(widths))
+    np.add.at(counts, (np.repeat(np.arange(len(ratings)), widths), flat - RATING_MIN), 1)
+    return counts
+
+
+def alpha(counts: np.ndarray, level: Level = "ordinal") -> float:
+    """Krippendorff's alpha.
+
+    Args:
+        counts: shape (pairs, 6), as ``value_counts`` gives.
+        level: of measurement; adding a constant to all ratings changes none of the three.
+
+    Returns:
+        1 for full agreement, 0 for chance; NaN where all ratings are the same or no pair has two.
+    """
+    pairable = counts[counts.sum(axis=1) > 1]
+    if np.count_nonzero(pairable.sum(axis=0)) < 2:
+        return math.nan
+    return float(krippendorff.alpha(value_counts=pairable, value_domain=_DOMAIN, level_of_measurement=level))
+
+
+def alphas(pairs: Sequence[Pair]) -> dict[Level, float]:
+    """Alpha of the pairs at all three levels (LyricSIM: ordinal 0.2786 raw, 0.9010 filtered)."""
+    counts = value_counts([pair.ratings for pair in pairs])
+    return {level: alpha(counts, level) for level in LEVELS}
+
+
+def one_against_the_others(ratings: np.ndarray) -> float:
+    """Pearson correlation of a rating with the mean of the pair's other two, over all ratings.
+
+    Args:
+        ratings: shape (pairs, 3).
+
+    Returns:
+        A correlation in [-1, 1]; NaN where it is undefined (constant ratings, fewer than two pairs).
+    """
+    singles = ratings.T.ravel().astype(float)
+    others = ((ratings.sum(axis=1, keepdims=True) - ratings) / (ratings.shape[1] - 1)).T.ravel()
+    if len(singles) == 0 or np.ptp(singles) == 0 or np.ptp(others) == 0:
+        return math.nan
+    return float(np.corrcoef(singles, others)[0, 1])
+
+
+@dataclass(frozen=True)
+class PermutedAlphas:
+    """Ordinal alpha of permuted, then filtered ratings.
+
+    Args:
+        within: what the ratings were permuted within.
+        repetitions: how many permutations.
+        mean: of alpha over the repetitions; NaN if it was undefined in one.
+        deviation: its sample standard deviation.
+        kept: mean number of pairs that the rule kept.
+    """
+
+    within: Within
+    repetitions: int
+    mean: float
+    deviation: float
+    kept: float
+
+
+def permuted_alphas(
+    ratings: Sequence[Rating],
+    within: Within,
+    repetitions: int,
+    seed: int,
+    rule: ConsensusRule = ConsensusRule.NOTEBOOK,
+) -> PermutedAlphas:
+    """Agreement that the consensus rule finds in ratings whose values were dealt out at random.
+
+    Args:
+        ratings: all judgements, three a pair.
+        within: permute values over all ratings, or only among the ratings of each annotator, who so keeps
+            his habits and his number of ratings.
+        repetitions: how many permutations, at least two.
+        seed: of a generator private to this call.
+        rule: the rule that filters each permutation.
+    """
+    values, places, annotators = _as_arrays(ratings)
+    if within == "all ratings":
+        annotators = np.zeros_like(annotators)
+    generator = np.random.default_rng(seed)
+    found = []
+    for _ in range(repetitions):
+        dealt = _permuted(values, annotators, generator)[places]
+        kept = dealt[keep_ratings(dealt, rule)]
+        found.append((alpha(value_counts(kept)), len(kept)))
+    measured, kept_numbers = np.array(found).T
+    return PermutedAlphas(
+        within, repetitions, float(measured.mean()), float(measured.std(ddof=1)), float(kept_numbers.mean())
+    )
+
+
+def _as_arrays(ratings: Sequence[Rating]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values of all ratings, the positions of each pair's three, and a number for each one's annotator."""
+    positions: dict[str, list[int]] = {}
+    for position, rating in enumerate(ratings):
+        positions.setdefault(rating.pair_id, []).append(position)
+    values = np.array([rating.rating for rating in ratings], dtype=np.int64)
+    _, annotators = np.unique([rating.annotator for rating in ratings], return_inverse=True)
+    return values, np.array(list(positions.values()), dtype=np.int64), annotators
+
+
+def _permuted(values: np.ndarray, strata: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Permute values at random among the positions of each stratum."""
+    permuted = np.empty_like(values)
+    permuted[np.argsort(strata, kind="stable")] = values[np.lexsort((generator.random(len(values)), strata))]
+    return permuted
