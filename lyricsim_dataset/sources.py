@@ -76,10 +76,16 @@ def locate(source: Path | None = None, allow_modified: bool = False) -> SourceTr
     Raises:
         UserError: a file is missing, differs from upstream's, or cannot be downloaded.
     """
-    named = source or os.environ.get(SOURCE_VARIABLE) or None
-    if named is None:
+    folder = named_folder(source)
+    if folder is None:
         return SourceTree(downloaded(), pinned_fingerprint())
-    return local_tree(Path(named), allow_modified)
+    return local_tree(folder, allow_modified)
+
+
+def named_folder(source: str | Path | None = None) -> Path | None:
+    """The local tree that the caller names, else the environment; None: there is none, so download."""
+    named = source or os.environ.get(SOURCE_VARIABLE)
+    return Path(named).expanduser() if named else None
 
 
 def local_tree(folder: Path, allow_modified: bool = False) -> SourceTree:
@@ -88,7 +94,6 @@ def local_tree(folder: Path, allow_modified: bool = False) -> SourceTree:
     Raises:
         UserError: ``folder`` is no folder, a file is missing, or one differs and that is not allowed.
     """
-    folder = Path(folder).expanduser()
     if not folder.is_dir():
         raise UserError(f"the source {folder} is not a folder", "a folder in upstream's layout", _BOTH_WAYS)
     _require_files(folder)
