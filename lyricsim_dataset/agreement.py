@@ -7,6 +7,7 @@ The consensus rule selects pairs by their agreement, so agreement measured after
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Literal
 
 import krippendorff
@@ -14,21 +15,20 @@ import numpy as np
 
 from lyricsim_dataset.consensus import ConsensusRule, keep_ratings
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN, Pair, Rating
+from lyricsim_tools.errors import UserError
 
 Level = Literal["ordinal", "interval", "nominal"]
 LEVELS: tuple[Level, ...] = ("ordinal", "interval", "nominal")
 Within = Literal["all ratings", "each annotator"]
+WITHIN: tuple[Within, ...] = ("all ratings", "each annotator")
 
 _DOMAIN = np.arange(RATING_MIN, RATING_MAX + 1)
+_NO_RATING = -1
 
 
-def value_counts(ratings: Sequence[Sequence[int]] | np.ndarray) -> np.ndarray:
-    """How often each pair received each rating: shape (pairs, 6). Pairs may differ in number of ratings."""
-    counts = np.zeros((len(ratings), len(_DOMAIN)), dtype=np.int64)
-    widths = [len(row) for row in ratings]
-    flat = np.fromiter((value for row in ratings for value in row), dtype=np.int64, count=sum(widths))
-    np.add.at(counts, (np.repeat(np.arange(len(ratings)), widths), flat - RATING_MIN), 1)
-    return counts
+def value_counts(ratings: np.ndarray) -> np.ndarray:
+    """How often each pair received each rating: shape (pairs, raters) to shape (pairs, 6)."""
+    return (ratings[:, :, None] == _DOMAIN).sum(axis=1)
 
 
 def alpha(counts: np.ndarray, level: Level = "ordinal") -> float:
@@ -49,7 +49,8 @@ def alpha(counts: np.ndarray, level: Level = "ordinal") -> float:
 
 def alphas(pairs: Sequence[Pair]) -> dict[Level, float]:
     """Alpha of the pairs at all three levels (LyricSIM: ordinal 0.2786 raw, 0.9010 filtered)."""
-    counts = value_counts([pair.ratings for pair in pairs])
+    columns = zip_longest(*(pair.ratings for pair in pairs), fillvalue=_NO_RATING)
+    counts = value_counts(np.array(list(columns), dtype=np.int64).reshape(-1, len(pairs)).T)
     return {level: alpha(counts, level) for level in LEVELS}
 
 
@@ -104,14 +105,21 @@ def permuted_alphas(
         repetitions: how many permutations, at least two.
         seed: of a generator private to this call.
         rule: the rule that filters each permutation.
+
+    Raises:
+        UserError: fewer than two repetitions, which have no spread.
     """
-    values, places, annotators = _as_arrays(ratings)
-    if within == "all ratings":
-        annotators = np.zeros_like(annotators)
+    if repetitions < 2:
+        raise UserError(
+            f"{repetitions} repetitions", "at least 2", "ask for more; 1,000 take a second or two"
+        )
+    deck = _deck(ratings, within)
     generator = np.random.default_rng(seed)
     found = []
     for _ in range(repetitions):
-        dealt = _permuted(values, annotators, generator)[places]
+        for stratum in deck.strata:
+            generator.shuffle(stratum)
+        dealt = deck.values[deck.places]
         kept = dealt[keep_ratings(dealt, rule)]
         found.append((alpha(value_counts(kept)), len(kept)))
     measured, kept_numbers = np.array(found).T
@@ -120,18 +128,22 @@ def permuted_alphas(
     )
 
 
-def _as_arrays(ratings: Sequence[Rating]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values of all ratings, the positions of each pair's three, and a number for each one's annotator."""
-    positions: dict[str, list[int]] = {}
-    for position, rating in enumerate(ratings):
-        positions.setdefault(rating.pair_id, []).append(position)
+@dataclass(frozen=True)
+class _Deck:
+    """Values to deal out: ``strata`` are views of ``values``, ``places[p]`` where pair p takes its three."""
+
+    values: np.ndarray
+    strata: list[np.ndarray]
+    places: np.ndarray
+
+
+def _deck(ratings: Sequence[Rating], within: Within) -> _Deck:
+    if within == "each annotator":
+        ratings = sorted(ratings, key=lambda rating: rating.annotator)
     values = np.array([rating.rating for rating in ratings], dtype=np.int64)
-    _, annotators = np.unique([rating.annotator for rating in ratings], return_inverse=True)
-    return values, np.array(list(positions.values()), dtype=np.int64), annotators
-
-
-def _permuted(values: np.ndarray, strata: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Permute values at random among the positions of each stratum."""
-    permuted = np.empty_like(values)
-    permuted[np.argsort(strata, kind="stable")] = values[np.lexsort((generator.random(len(values)), strata))]
-    return permuted
+    places: dict[str, list[int]] = {}
+    for place, rating in enumerate(ratings):
+        places.setdefault(rating.pair_id, []).append(place)
+    names = [rating.annotator if within == "each annotator" else "" for rating in ratings]
+    starts = [i for i in range(1, len(names)) if names[i] != names[i - 1]]
+    return _Deck(values, np.split(values, starts), np.array(list(places.values()), dtype=np.int64))
