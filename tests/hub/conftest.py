@@ -1,0 +1,3 @@
+from hub_server.fixtures import hub
+
+__all__ = ["hub"]
