@@ -1,0 +1,185 @@
+"""What a user may set, read once into frozen records."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from lyricsim_tools.errors import UserError
+
+ProtocolName = Literal["compatible", "corrected"]
+PathName = Literal["exact", "fast"]
+
+# Keys of the ancestors' examples that never changed a figure here.
+_HARMLESS_CLASSIFIER_KEYS = frozenset({"cudaEfficient"})
+
+
+class Params(dict[str, Any]):
+    """A mapping whose keys are attributes too; a key that is absent reads as None.
+
+    This is what ``prepare`` and ``batcher`` receive, and where they may keep things of their own.
+    Plain dictionaries inside the given mapping are copied, so that nothing done here reaches the caller's.
+    """
+
+    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
+        super().__init__({key: _copied(value) for key, value in (values or {}).items()})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.get(name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self[name] = value
+
+
+def _copied(value: Any) -> Any:
+    return {key: _copied(inner) for key, inner in value.items()} if type(value) is dict else value
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """The torch head's settings.
+
+    Args:
+        nhid: hidden units; 0 makes the head one linear layer.
+        optim: optimiser, ``name`` or ``name,key=value,…``.
+        batch_size: rows of a mini-batch.
+        tenacity: how many checks without improvement are borne.
+        epoch_size: epochs between two checks on the dev rows.
+        max_epoch: how many epochs are run at most; the compatible protocol overshoots it.
+        dropout: share of hidden units dropped in training, in [0, 1).
+    """
+
+    nhid: int = 0
+    optim: str = "adam"
+    batch_size: int = 64
+    tenacity: int = 5
+    epoch_size: int = 4
+    max_epoch: int = 200
+    dropout: float = 0.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything the engine reads from ``params``, checked.
+
+    Args:
+        task_path: the folder that holds ``senteval/`` and ``discoeval/``.
+        usepytorch: the torch head; else scikit-learn's logistic regression.
+        seed: of head initialisation, epoch order, hold-out, KFold folds and BSO's order.
+        batch_size: sentences per call of the batcher.
+        kfold: folds of the cross-validated heads.
+        classifier: the torch head's settings.
+        similarity: of two vectors, for STS; None is the cosine.
+        protocol: ``compatible`` gives the literature's figures, ``corrected`` repairs what changes them.
+        device: where the torch head runs, such as ``cpu``, ``cuda`` or ``mps``.
+        path: ``exact`` repeats the reference's arithmetic step by step, ``fast`` batches it.
+        threads: CPU threads of the heads.
+        return_predictions: adds each item's prediction and gold value to the result.
+        check_sizes: refuse files with another number of rows than upstream's.
+    """
+
+    task_path: Path
+    usepytorch: bool = True
+    seed: int = 1111
+    batch_size: int = 128
+    kfold: int = 5
+    classifier: Classifier = Classifier()
+    similarity: Callable[[Any, Any], float] | None = None
+    protocol: ProtocolName = "compatible"
+    device: str = "cpu"
+    path: PathName = "exact"
+    threads: int = 1
+    return_predictions: bool = False
+    check_sizes: bool = True
+
+
+def read_settings(params: Mapping[str, Any]) -> Settings:
+    """Check ``params`` and read them.
+
+    Args:
+        params: see :class:`Settings` for the keys; those that are absent or None take their defaults,
+            keys of the caller's own are left alone.
+
+    Raises:
+        UserError: ``task_path`` is missing or a value is outside its range.
+    """
+    task_path = params.get("task_path")
+    if task_path is None:
+        raise UserError(
+            "params has no task_path",
+            "the folder that holds senteval/ and discoeval/",
+            "set params['task_path']",
+        )
+    given = {f.name: params[f.name] for f in fields(Settings) if params.get(f.name) is not None}
+    given["classifier"] = read_classifier(given.get("classifier") or {})
+    settings = Settings(**{**given, "task_path": Path(task_path)})
+    _require_count("batch_size", settings.batch_size, 1)
+    _require_count("kfold", settings.kfold, 2)
+    _require_count("threads", settings.threads, 1)
+    _require_count("seed", settings.seed, 0)
+    _require_choice("protocol", settings.protocol, get_args(ProtocolName))
+    _require_choice("path", settings.path, get_args(PathName))
+    return settings
+
+
+def read_classifier(given: Mapping[str, Any]) -> Classifier:
+    """Check the ``classifier`` mapping and read it; unknown keys are warned of and left out.
+
+    Raises:
+        UserError: a value is outside its range.
+    """
+    known = {f.name for f in fields(Classifier)}
+    for key in sorted(set(given) - known - _HARMLESS_CLASSIFIER_KEYS):
+        warnings.warn(
+            f"params['classifier'] has the key {key!r}, which no head reads; known are {sorted(known)}",
+            stacklevel=4,
+        )
+    classifier = Classifier(**{key: value for key, value in given.items() if key in known})
+    _require_count("classifier['nhid']", classifier.nhid, 0)
+    for name in ("batch_size", "epoch_size"):
+        _require_count(f"classifier[{name!r}]", getattr(classifier, name), 1)
+    for name in ("tenacity", "max_epoch"):
+        _require_count(f"classifier[{name!r}]", getattr(classifier, name), 0)
+    if not 0 <= classifier.dropout < 1:
+        raise UserError(
+            f"classifier['dropout'] is {classifier.dropout!r}", "a share from 0 to below 1", "correct it"
+        )
+    return classifier
+
+
+def optimiser_of(text: str) -> tuple[str, dict[str, float]]:
+    """The optimiser's name and options.
+
+    Args:
+        text: ``name`` or ``name,key=value,…`` with numeric values, for example ``sgd,lr=0.1``.
+
+    Raises:
+        UserError: an option is no ``key=number``.
+    """
+    name, *options = text.split(",")
+    values: dict[str, float] = {}
+    for option in options:
+        key, _, value = option.partition("=")
+        try:
+            values[key.strip()] = float(value)
+        except ValueError:
+            raise UserError(
+                f"classifier['optim'] is {text!r}",
+                "a name, or name,key=number,…, such as 'adam' or 'sgd,lr=0.1'",
+                f"correct the option {option!r}",
+            ) from None
+    return name.strip().lower(), values
+
+
+def _require_count(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise UserError(f"{name} is {value!r}", f"a whole number of at least {least}", "correct it")
+
+
+def _require_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise UserError(f"{name} is {value!r}", f"one of {', '.join(choices)}", "correct it")
