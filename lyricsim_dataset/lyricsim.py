@@ -147,6 +147,15 @@ class LyricSIM(datasets.GeneratorBasedBuilder):
         return _release(self.source, self.config.min_raters or None)
 
     @property
+    def description(self) -> str:
+        """What the data is, and first of all what it is not."""
+        if self.source.sample:
+            return _SAMPLE_DESCRIPTION
+        if self.source.modified:
+            return f"{_MODIFIED_DESCRIPTION.format(files=', '.join(self.source.modified))} {_DESCRIPTION}"
+        return _DESCRIPTION
+
+    @property
     def configuration(self) -> Configuration:
         """The record of the chosen configuration."""
         return next(c for c in CONFIGURATIONS if c.name == self.config.name)
@@ -167,9 +176,8 @@ class LyricSIM(datasets.GeneratorBasedBuilder):
         )
 
     def _split_generators(self, dl_manager: object) -> list[datasets.SplitGenerator]:
-        if self.source.modified:
-            marked = _MODIFIED_DESCRIPTION.format(files=", ".join(self.source.modified))
-            self.info.description = f"{marked} {_DESCRIPTION}"
+        # Only here, not in _info: finding the files may download them.
+        self.info.description = self.description
         names = rows(self.release, self.configuration)
         return [datasets.SplitGenerator(name=name, gen_kwargs={"split": name}) for name in names]
 

@@ -1,0 +1,168 @@
+"""From the builder to a Hub-ready folder: Parquet, card, Croissant metadata, and a record of the build."""
+
+import errno
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import datasets
+from tqdm import tqdm
+
+from lyricsim_dataset.card import render_card
+from lyricsim_dataset.configurations import CONFIG_NAMES
+from lyricsim_dataset.croissant import croissant
+from lyricsim_dataset.lyricsim import DATASET_NAME, SAMPLE_NAME, LyricSIM
+from lyricsim_dataset.manifest import BUILD_RECORD, BuiltConfig, BuiltFile, build_record
+from lyricsim_tools.atomic import atomic_folder, sha256_of, write_json, write_text
+from lyricsim_tools.errors import UserError
+
+CARD = "README.md"
+CROISSANT = "croissant.json"
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """What is built from what.
+
+    Args:
+        source: a folder in upstream's layout; None: ``LYRICSIM_SOURCE``, else a download.
+        sample: build the embedded sample instead, which is not LyricSIM.
+        allow_modified: accept files that differ from upstream's.
+        min_raters: accept pairs with this many ratings or more; None: exactly three.
+        with_lyrics: False leaves ids and ratings only.
+    """
+
+    source: Path | None = None
+    sample: bool = False
+    allow_modified: bool = False
+    min_raters: int | None = None
+    with_lyrics: bool = True
+
+    def builder(self, config: str, cache: Path) -> LyricSIM:
+        """The builder of one configuration."""
+        return LyricSIM(
+            cache_dir=str(cache),
+            config_name=config,
+            data_dir=str(self.source) if self.source else None,
+            sample=self.sample,
+            allow_modified=self.allow_modified,
+            min_raters=self.min_raters or 0,
+            with_lyrics=self.with_lyrics,
+        )
+
+    def default_output(self) -> Path:
+        """The folder that is written where none is named."""
+        return Path(SAMPLE_NAME if self.sample else DATASET_NAME)
+
+
+def build(options: BuildOptions, out: Path | None = None) -> Path:
+    """Write the whole dataset folder, or nothing.
+
+    Args:
+        options: what is built.
+        out: the folder; an earlier build there is replaced, anything else is left alone.
+
+    Returns:
+        The folder.
+
+    Raises:
+        UserError: bad source files, a folder that isn't ours, a full disk.
+    """
+    target = Path(out) if out is not None else options.default_output()
+    _require_honest_name(target, options.sample)
+    with _disk_errors(target), atomic_folder(target) as folder, tempfile.TemporaryDirectory() as cache:
+        built = [
+            _write_config(options.builder(name, Path(cache)), folder)
+            for name in tqdm(CONFIG_NAMES, desc=f"building {target.name}", unit="configuration")
+        ]
+        _write_papers(options.builder(CONFIG_NAMES[0], Path(cache)), built, folder)
+    return target
+
+
+def _write_papers(builder: LyricSIM, built: Sequence[BuiltConfig], folder: Path) -> None:
+    record = build_record(builder, built)
+    write_json(folder / BUILD_RECORD, record)
+    write_json(folder / CROISSANT, croissant(builder, built))
+    write_text(folder / CARD, render_card(builder, built, record))
+
+
+def _write_config(builder: LyricSIM, folder: Path) -> BuiltConfig:
+    with _quiet():
+        builder.download_and_prepare()
+        splits = builder.as_dataset()
+        files = [_write_split(builder.config.name, str(name), data, folder) for name, data in splits.items()]
+    info = builder.info.copy()
+    info.download_size = sum(file.size for file in files)
+    return BuiltConfig(
+        builder.config.name, builder.configuration.summary, builder.columns, info, tuple(files)
+    )
+
+
+def _write_split(config: str, split: str, data: datasets.Dataset, folder: Path) -> BuiltFile:
+    # The name that the Hub's own clients give the only shard of a split.
+    path = folder / config / f"{split}-00000-of-00001.parquet"
+    path.parent.mkdir(exist_ok=True)
+    data.to_parquet(path)
+    return BuiltFile(
+        split=split,
+        path=path.relative_to(folder).as_posix(),
+        rows=data.num_rows,
+        size=path.stat().st_size,
+        sha256=sha256_of(path),
+        content=rows_digest(data),
+    )
+
+
+def rows_digest(rows: Iterator[Mapping[str, object]] | datasets.Dataset) -> str:
+    """Hexadecimal SHA-256 of the rows as JSON lines: the content, whatever library wrote the file."""
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(json.dumps(row, ensure_ascii=False, sort_keys=True).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _require_honest_name(target: Path, sample: bool) -> None:
+    if sample and "sample" not in target.name:
+        raise UserError(
+            f"the embedded sample would be written to {target}, a name that could be taken for LyricSIM's",
+            f"a folder with 'sample' in its name, such as {SAMPLE_NAME}",
+            "leave --out away, or choose such a name",
+        )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The library's own bars would bury ours: seven configurations with three splits each."""
+    shown = not datasets.are_progress_bars_disabled()
+    datasets.disable_progress_bars()
+    try:
+        yield
+    finally:
+        if shown:
+            datasets.enable_progress_bars()
+
+
+@contextmanager
+def _disk_errors(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, datasets.exceptions.DatasetsError) as error:
+        cause = _os_error(error)
+        if cause is None or cause.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        raise UserError(
+            f"{target} could not be written: {cause.strerror}",
+            "room for about 30 MB, part of it in the folder for temporary files",
+            "free some space, or choose another disk with --out; nothing was changed",
+        ) from error
+
+
+def _os_error(error: BaseException | None) -> OSError | None:
+    """The first error of the operating system in a chain of causes."""
+    while error is not None and not isinstance(error, OSError):
+        error = error.__cause__ or error.__context__
+    return error
