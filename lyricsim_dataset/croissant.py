@@ -1,4 +1,4 @@
-"""Croissant 1.0 metadata of a built folder: the files, and each split of each configuration as a record set."""
+"""Croissant 1.0 metadata of a built folder: its files, and a record set for each split."""
 
 from collections.abc import Sequence
 from typing import Any

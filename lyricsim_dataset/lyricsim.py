@@ -15,6 +15,7 @@ import datasets
 
 from lyricsim_dataset.annotations import read_tables
 from lyricsim_dataset.configurations import CONFIGURATIONS, DEFAULT_CONFIG, Configuration, Kind
+from lyricsim_dataset.consensus import RATERS_A_PAIR
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN
 from lyricsim_dataset.release import Release, Row, assemble, rows
 from lyricsim_dataset.sources import (
@@ -147,13 +148,21 @@ class LyricSIM(datasets.GeneratorBasedBuilder):
         return _release(self.source, self.config.min_raters or None)
 
     @property
+    def plain_description(self) -> str:
+        """What the data is."""
+        return _SAMPLE_DESCRIPTION if self.source.sample else _DESCRIPTION
+
+    @property
     def description(self) -> str:
-        """What the data is, and first of all what it is not."""
-        if self.source.sample:
-            return _SAMPLE_DESCRIPTION
-        if self.source.modified:
-            return f"{_MODIFIED_DESCRIPTION.format(files=', '.join(self.source.modified))} {_DESCRIPTION}"
-        return _DESCRIPTION
+        """What the data is, and first of all whether it was built from changed files."""
+        changed = ", ".join(self.source.modified)
+        marked = _MODIFIED_DESCRIPTION.format(files=changed) + " " if changed else ""
+        return marked + self.plain_description
+
+    @property
+    def three_ratings_a_pair(self) -> bool:
+        """Whether the consensus rule and the figures on reliability apply to every pair."""
+        return all(len(pair.ratings) == RATERS_A_PAIR for pair in self.release.tables.pairs)
 
     @property
     def configuration(self) -> Configuration:
