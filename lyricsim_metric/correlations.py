@@ -1,12 +1,16 @@
 """Pearson's and Spearman's correlation and their mean, exact in double precision; NumPy and SciPy only."""
 
+import math
 import warnings
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.special import betainc
 
 from .inputs import checked_pair, refusal, refuse_too_few
+
+Undefined = Literal["nan", "raise"]
 
 # Inside these, no square, product or sum of 10^9 of them leaves the range of doubles.
 _SAFE_MAGNITUDES = (1e-50, 1e50)
@@ -28,7 +32,7 @@ class Correlations:
 def pearson_and_spearman(
     predictions: object,
     references: object,
-    undefined: str = "nan",
+    undefined: Undefined = "nan",
     names: tuple[str, str] = ("predictions", "references"),
 ) -> Correlations:
     """Linear and rank correlation of two equally long score lists.
@@ -47,15 +51,15 @@ def pearson_and_spearman(
             ``undefined="raise"``.
 
     Example:
-        >>> pearson_and_spearman([0.1, 0.4, 0.35, 0.8], [0, 2, 1, 5])
-        Correlations(pearson=0.9851790747308261, spearmanr=1.0)
+        >>> pearson_and_spearman([1, 2, 3, 4], [0, 1, 3, 2])
+        Correlations(pearson=0.8, spearmanr=0.8)
     """
     x, y = checked_pair(predictions, references, names)
     refuse_too_few(len(x))
     constant = [name for name, side in zip(names, (x, y), strict=True) if is_constant(side)]
     if constant:
         report_constant(constant, undefined)
-        return Correlations(np.nan, np.nan)
+        return Correlations(math.nan, math.nan)
     return Correlations(pearson(x, y), spearman(x, y))
 
 
@@ -91,7 +95,7 @@ def is_constant(values: np.ndarray) -> bool:
     return bool(values.min() == values.max())
 
 
-def report_constant(names: list[str], undefined: str) -> None:
+def report_constant(names: list[str], undefined: Undefined) -> None:
     """Warn or raise about sides that have no variance.
 
     Args:
@@ -107,28 +111,34 @@ def report_constant(names: list[str], undefined: str) -> None:
     warnings.warn(f"{given}, so no correlation is defined and NaN is returned", UserWarning, stacklevel=2)
 
 
-def pearson_p_value(coefficient: float, rows: int) -> float:
+def p_value(coefficient: float, rows: int) -> float:
     """Two-sided p-value of a correlation of 0, under Student's t with ``rows`` − 2 degrees of freedom.
 
     Exact for Pearson's coefficient of normal scores, the usual approximation for Spearman's; NaN stays NaN.
 
     Example:
-        >>> round(pearson_p_value(0.5, 20), 5)
+        >>> round(p_value(0.5, 20), 5)
         0.02477
     """
-    if rows == 2 and not np.isnan(coefficient):
+    if rows == 2 and not math.isnan(coefficient):
         return 1.0
     return float(betainc((rows - 2) / 2, 0.5, (1 - coefficient) * (1 + coefficient)))
 
 
+def in_safe_range(values: np.ndarray) -> np.ndarray:
+    """Finite values, scaled by a power of two where their squares could leave the range of doubles."""
+    largest = max(-values.min(), values.max())
+    if _SAFE_MAGNITUDES[0] < largest < _SAFE_MAGNITUDES[1]:
+        return values
+    return np.ldexp(values, -int(np.frexp(largest)[1]))
+
+
 def centred(values: np.ndarray) -> np.ndarray:
-    """Finite values less their mean, scaled by a power of two where their squares could leave the doubles.
+    """Finite values in a safe range, less their mean.
 
     The mean of large values is itself rounded; the second subtraction removes what that leaves.
     """
-    largest = max(-values.min(), values.max())
-    if not _SAFE_MAGNITUDES[0] < largest < _SAFE_MAGNITUDES[1]:
-        values = np.ldexp(values, -int(np.frexp(largest)[1]))
+    values = in_safe_range(values)
     deviations = values - values.mean()
     deviations -= deviations.mean()
     return deviations
