@@ -70,21 +70,24 @@ def parse(arguments: Sequence[str] | None) -> Demo:
 def build_dataset(demo: Demo) -> None:
     """Write the Hub-ready folder into the working directory."""
     origin = ["--source", str(demo.source)] if demo.source else ["--sample"]
-    step("Build the dataset", ["-m", "lyricsim_dataset.cli", "build", *origin, "--out", demo.dataset])
+    step("Build the dataset", ["lyricsim-dataset", "build", *origin, "--out", demo.dataset])
 
 
 def fit_baseline(demo: Demo) -> Path:
     """Fit the RBF support vector regression; returns its run folder."""
     folder = demo.output / "svr"
     script = str(TRAINING / "svm_baseline.py")
-    step("Fit the baseline", [script, *dataset_arguments(demo), "--output", str(folder), "--overwrite"])
+    step(
+        "Fit the baseline",
+        ["python", script, *dataset_arguments(demo), "--output", str(folder), "--overwrite"],
+    )
     return folder
 
 
 def fine_tune(demo: Demo) -> Path:
     """Fine-tune for a few steps through ``accelerate launch``; returns the model folder."""
     folder = demo.output / "model"
-    launch = ["-m", "accelerate.commands.launch", "--num_processes", "1", "--num_machines", "1"]
+    launch = ["accelerate", "launch", "--num_processes", "1", "--num_machines", "1"]
     launch += ["--mixed_precision", "no", "--dynamo_backend", "no", str(TRAINING / "finetune.py")]
     options = ["--model", demo.model or str(tiny_model(demo)), *dataset_arguments(demo)]
     options += ["--output", str(folder), "--overwrite", "--max-steps", str(demo.max_steps)]
@@ -120,9 +123,10 @@ def dataset_arguments(demo: Demo) -> list[str]:
 
 
 def step(title: str, command: list[str]) -> None:
-    """Run one step in a process of its own; its failure ends the demonstration with its own message."""
-    print(f"\n== {title}\n   python {' '.join(command)}", flush=True)
-    if status := subprocess.run([sys.executable, *command], check=False).returncode:
+    """Run one command of this environment; its failure ends the demonstration with its own message."""
+    print(f"\n== {title}\n   {' '.join(command)}", flush=True)
+    program = Path(sys.executable).with_name(command[0])
+    if status := subprocess.run([str(program), *command[1:]], check=False).returncode:
         sys.exit(f"'{title}' failed with exit status {status}; its message stands above")
 
 
