@@ -1,0 +1,122 @@
+"""Checkpoints that are whole or not there: save, find, restore, prune."""
+
+import dataclasses
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from lyricsim_models.evaluation import Selection
+from lyricsim_models.workers import Workers
+from lyricsim_tools.atomic import write_json
+from lyricsim_tools.errors import UserError
+from lyricsim_tools.files import flush_tree
+
+FOLDER = "checkpoints"
+_POSITION = "position.json"
+_STEP = re.compile(r"step-(\d{8})")
+_BEST = re.compile(r"best-(\d{8})")
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a run stands.
+
+    Args:
+        step: optimizer steps taken.
+        world: processes that wrote the checkpoint.
+        selection: the best checkpoint so far.
+        seconds: training time so far.
+    """
+
+    step: int = 0
+    world: int = 1
+    selection: Selection = dataclasses.field(default_factory=Selection)
+    seconds: float = 0.0
+
+
+def step_folder(run: Path, step: int) -> Path:
+    """The folder of the checkpoint after ``step`` optimizer steps."""
+    return run / FOLDER / f"step-{step:08d}"
+
+
+def best_folder(run: Path, step: int) -> Path:
+    """The exported model that was best after ``step`` optimizer steps."""
+    return run / FOLDER / f"best-{step:08d}"
+
+
+def save(workers: Workers, run: Path, position: Position) -> None:
+    """Write a checkpoint beside the earlier one, then make it the one to resume from, then prune.
+
+    A kill or a full disk at any moment leaves the earlier checkpoint as it was.
+
+    Args:
+        workers: all processes; each writes its part into one folder.
+        run: the run's folder, the same for all processes.
+        position: what this checkpoint stands for.
+
+    Raises:
+        UserError: the disk is full, or writing fails in another way.
+    """
+    final = step_folder(run, position.step)
+    partial = final.with_name(f".{final.name}.partial")
+    try:
+        workers.together(lambda: partial.mkdir(parents=True, exist_ok=True))
+        workers.together(lambda: workers.save_state(partial))
+        if workers.is_main:
+            workers.together(lambda: _publish(partial, final, position))
+            prune(run, position)
+        else:
+            workers.together(lambda: None)
+    except Exception as error:
+        raise _explain(error, run, position.step) from error
+
+
+def _publish(partial: Path, final: Path, position: Position) -> None:
+    write_json(partial / _POSITION, dataclasses.asdict(position))
+    flush_tree(partial)
+    if final.exists():
+        shutil.rmtree(final)
+    partial.rename(final)
+
+
+def _explain(error: Exception, run: Path, step: int) -> UserError:
+    earlier = latest(run)
+    usable = f"the checkpoint of step {read_position(earlier).step} is untouched" if earlier else "there is none yet"
+    return UserError(
+        f"the checkpoint of step {step} could not be written: {error}",
+        "enough space and the right to write there",
+        f"free some space, then run the same command with --resume; {usable}",
+    )
+
+
+def latest(run: Path) -> Path | None:
+    """The newest whole checkpoint of a run; None if there is none."""
+    whole = [p for p in _matching(run, _STEP) if (p / _POSITION).is_file()]
+    return max(whole, default=None, key=lambda p: p.name)
+
+
+def read_position(checkpoint: Path) -> Position:
+    """What a checkpoint stands for."""
+    stored = json.loads((checkpoint / _POSITION).read_text("utf-8"))
+    return Position(**{**stored, "selection": Selection(**stored["selection"])})
+
+
+def prune(run: Path, position: Position) -> None:
+    """Remove what the newest checkpoint makes superfluous; only folders that we named."""
+    kept = {step_folder(run, position.step), best_folder(run, position.selection.step)}
+    for folder in [*_matching(run, _STEP), *_matching(run, _BEST)]:
+        if folder not in kept:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_partial(run: Path) -> None:
+    """Remove what a killed write left behind."""
+    for folder in (run / FOLDER).glob(".step-*.partial"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _matching(run: Path, name: re.Pattern[str]) -> list[Path]:
+    folder = run / FOLDER
+    return sorted(p for p in folder.iterdir() if name.fullmatch(p.name)) if folder.is_dir() else []

@@ -1,0 +1,135 @@
+"""Where pairs come from: a built dataset folder, a Hub id, or the user's own CSV, JSONL or Parquet."""
+
+import hashlib
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lyricsim_models.pair_table import PairTable, pair_table
+from lyricsim_tools.errors import UserError
+
+SPLITS = ("train", "validation", "test")
+FILE_KINDS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
+# Shares of validation and test where a single file says nothing of splits (paper, section 5: 85-5-10).
+_HELD_OUT = {"test": 0.10, "validation": 0.05}
+
+
+def read_splits(dataset: str, config: str | None) -> dict[str, PairTable]:
+    """Read and check every split that training knows.
+
+    Args:
+        dataset: a dataset folder, a Hub id, or one file of pairs. A file may name each row's split in a
+            column ``split``; without it, 85-5-10 per cent are drawn by a hash of the row's lyrics.
+        config: configuration of a folder or Hub dataset; None for its default. Files have none.
+
+    Returns:
+        ``train`` and, where the data has them, ``validation`` and ``test``.
+
+    Raises:
+        UserError: it cannot be read, has no training split, or holds bad rows.
+    """
+    path = Path(dataset)
+    columns = _file_splits(path) if path.is_file() else _dataset_splits(dataset, config)
+    name = f"{dataset}, {config}" if config and not path.is_file() else dataset
+    if "train" not in columns:
+        raise UserError(
+            f"{name} has the splits {', '.join(columns) or '(none)'}",
+            "a split 'train' (and 'validation', 'test')",
+            "name them so, or choose another --config",
+        )
+    for split, table in columns.items():
+        rows = len(next(iter(table.values()), []))
+        table.setdefault("pair_id", [f"{split}-{row}" for row in range(1, rows + 1)])
+    return {split: pair_table(columns[split], f"{split} of {name}") for split in SPLITS if split in columns}
+
+
+def read_file(path: Path) -> dict[str, list[Any]]:
+    """Columns of a CSV, JSONL or Parquet file, by name.
+
+    Raises:
+        UserError: another kind of file, or one that cannot be parsed.
+    """
+    import pandas
+
+    kind = FILE_KINDS.get(path.suffix.lower())
+    if kind is None:
+        raise UserError(
+            f"{path} ends in {path.suffix or 'nothing'}", ", ".join(FILE_KINDS), "convert it, or rename it"
+        )
+    try:
+        table = _read_table(path, kind)
+    except (ValueError, OSError, pandas.errors.ParserError) as error:
+        raise UserError(f"{path} cannot be read: {error}", f"a {kind} file", "correct the file") from error
+    # A missing text stays None: "NA" may be a lyric.
+    return {str(name): [None if v != v else v for v in table[name].tolist()] for name in table.columns}
+
+
+def _read_table(path: Path, kind: str) -> Any:
+    import pandas
+
+    identities = {"pair_id": str, "song_id_1": str, "song_id_2": str}
+    if kind == "csv":
+        return pandas.read_csv(
+            path, keep_default_na=False, na_values={"score": [""]}, dtype=identities, encoding="utf-8-sig"
+        )
+    if kind == "json":
+        return pandas.read_json(path, lines=True, dtype=identities, convert_dates=False)
+    return pandas.read_parquet(path)
+
+
+def _file_splits(path: Path) -> dict[str, dict[str, list[Any]]]:
+    columns = read_file(path)
+    rows = len(next(iter(columns.values()), []))
+    columns.setdefault("pair_id", [str(row) for row in range(1, rows + 1)])
+    names = columns.pop("split", None) or _drawn_splits(columns)
+    if unknown := sorted({str(name) for name in names} - set(SPLITS)):
+        raise UserError(
+            f"column split of {path} has {', '.join(map(repr, unknown[:5]))}",
+            f"one of {', '.join(SPLITS)} in every row",
+            "correct the column, or remove it to have 85-5-10 per cent drawn",
+        )
+    return {
+        split: {key: [v for v, s in zip(values, names, strict=True) if s == split] for key, values in columns.items()}
+        for split in SPLITS
+        if split in names
+    }
+
+
+def _drawn_splits(columns: Mapping[str, list[Any]]) -> list[str]:
+    """Held-out rows follow from the lyrics, not from their order, so that adding rows moves few others."""
+    first, second = columns.get("lyrics_1", []), columns.get("lyrics_2", [])
+    keys = [hashlib.sha256(f"{a}\0{b}".encode()).hexdigest() for a, b in zip(first, second, strict=True)]
+    ranked = sorted(range(len(keys)), key=lambda row: (keys[row], row))
+    names = ["train"] * len(keys)
+    start = 0
+    for split, share in _HELD_OUT.items():
+        count = round(share * len(keys))
+        for row in ranked[start : start + count]:
+            names[row] = split
+        start += count
+    return names
+
+
+def _dataset_splits(dataset: str, config: str | None) -> dict[str, dict[str, list[Any]]]:
+    from datasets import DatasetDict, load_dataset
+    from huggingface_hub.errors import HfHubHTTPError
+
+    local = Path(dataset).is_dir()
+    # The library's cache knows a local folder by its path and would serve rows from before a rebuild.
+    with tempfile.TemporaryDirectory() as fresh:
+        try:
+            loaded = load_dataset(
+                str(Path(dataset).resolve()) if local else dataset, config, cache_dir=fresh if local else None
+            )
+        except (ValueError, FileNotFoundError, ConnectionError, HfHubHTTPError) as error:
+            raise UserError(
+                f"{dataset} cannot be loaded: {error}",
+                "a dataset folder, a file of pairs, or a Hub id owner/name, with the configuration asked for",
+                "check the path and --config; build the folder with `lyricsim-dataset build --out lyricsim`",
+            ) from error
+        if not isinstance(loaded, DatasetDict):
+            raise UserError(
+                f"{dataset} is streamed", "a dataset that is read whole", "load it without streaming=True"
+            )
+        return {split: {name: list(part[name]) for name in part.column_names} for split, part in loaded.items()}

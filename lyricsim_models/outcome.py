@@ -1,0 +1,220 @@
+"""The end of a run: the best checkpoint reloaded, every split scored with it, and the files written."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lyricsim_models import checkpoints
+from lyricsim_models.batches import split_rows
+from lyricsim_models.checkpoints import Position
+from lyricsim_models.encoders import Loaded
+from lyricsim_models.evaluation import asymmetry, three_scores
+from lyricsim_models.job import Job, seen_in_training
+from lyricsim_models.loop import Batch, score_rows
+from lyricsim_models.pair_table import PairTable
+from lyricsim_models.provenance import (
+    SEEN_FILE,
+    Seen,
+    digest,
+    git_revision,
+    seen_of,
+    seen_pairs,
+    seen_song_share,
+    versions,
+    write_seen,
+)
+from lyricsim_models.registry import Model
+from lyricsim_models.run_folder import RUN_FILE, drop_checkpoints, write_manifest
+from lyricsim_models.scoring import load_trained
+from lyricsim_models.training import Facts
+from lyricsim_models.workers import Workers
+from lyricsim_tools.atomic import write_json, write_text
+from lyricsim_tools.errors import UserError
+from lyricsim_tools.files import place
+
+METRICS_FILE, PREDICTIONS_FILE = "metrics.json", "predictions.csv"
+# How far the reloaded model's development score may be from the one it was chosen by: rounding only,
+# unless training computed in 8 or 11 bits of mantissa and the export is scored in 24.
+_TOLERANCES = {"no": 1e-3}
+_TOLERANCE_MIXED = 0.1
+
+Predictions = dict[str, NDArray[np.float64]]
+
+
+def finish(
+    job: Job,
+    splits: Mapping[str, PairTable],
+    workers: Workers,
+    position: Position,
+    facts: Facts,
+) -> dict[str, Any]:
+    """Score every split with the reloaded best checkpoint and write the run's files.
+
+    Args:
+        job: the run.
+        splits: its pairs.
+        workers: the processes; the training's module may be gone.
+        position: where training ended.
+        facts: what was found out about the model and data.
+
+    Returns:
+        What ``metrics.json`` holds.
+
+    Raises:
+        UserError: the reloaded model does not score as it did when it was chosen; nothing is exported.
+    """
+    best = checkpoints.best_folder(job.output, position.selection.step)
+    loaded = load_trained(Model(str(best)), job.recipe.max_length)
+    loaded.scorer.to(workers.device)
+    metrics: dict[str, Any] = {}
+    predictions: Predictions = {}
+    truncated = dict(facts.truncated)
+    for name, table in splits.items():
+        predictions[name], measured, truncated[name] = _score(job, workers, loaded, table, name != "train")
+        if name != "train":
+            metrics[name] = {**three_scores(predictions[name], table.gold), "pairs": len(table), **measured}
+    _refuse_other_model(metrics, position, workers.mixed_precision)
+    _mark_seen(metrics, splits)
+    record = _record(job, splits, workers, position, facts, truncated)
+    if workers.is_main:
+        workers.together(lambda: _write(job, splits, best, metrics, predictions, record))
+    else:
+        workers.together(lambda: None)
+    return metrics
+
+
+def _score(
+    job: Job, workers: Workers, loaded: Loaded, table: PairTable, measure: bool
+) -> tuple[NDArray[np.float64], dict[str, Any], int]:
+    """Predictions of a split, how far they depend on the order, and how many pairs were cut."""
+    batch = Batch(loaded.pad_id, loaded.max_length)
+    per_device = job.recipe.per_device_batch_size
+    first, second = list(table.lyrics_1), list(table.lyrics_2)
+    rows = loaded.tokenize(first, second)
+    forward = score_rows(workers, loaded.scorer, rows, batch, per_device, exact=True)
+    truncated = int(rows.truncated.sum())
+    if loaded.architecture == "bi-encoder" or not (measure or job.recipe.symmetric):
+        return forward, {}, truncated
+    backward = score_rows(workers, loaded.scorer, loaded.tokenize(second, first), batch, per_device, exact=True)
+    scores = (forward + backward) / 2 if job.recipe.symmetric else forward
+    return scores, {"asymmetry": asymmetry(forward, backward)}, truncated
+
+
+def _refuse_other_model(metrics: Mapping[str, Any], position: Position, precision: str) -> None:
+    chosen = position.selection.score
+    if chosen is None:
+        return
+    found = metrics["validation"]["combined_score"]
+    if found is None or abs(found - chosen) > _TOLERANCES.get(precision, _TOLERANCE_MIXED):
+        raise UserError(
+            f"the exported best checkpoint scores {found} on the validation split; it was chosen with {chosen}",
+            "the same score but for rounding",
+            "report this with the run's metrics.jsonl; the checkpoints are kept",
+        )
+
+
+def _mark_seen(metrics: Mapping[str, Any], splits: Mapping[str, PairTable]) -> None:
+    """Say of the test split how much of it training knew: songs always, pairs only where they were allowed."""
+    if "test" not in metrics:
+        return
+    training, selection = seen_in_training(splits)
+    metrics["test"]["seen_song_share"] = seen_song_share(splits["test"], training | selection)
+    metrics["test"]["seen_pairs"] = len(seen_pairs(splits["test"], training | selection))
+
+
+def _record(
+    job: Job,
+    splits: Mapping[str, PairTable],
+    workers: Workers,
+    position: Position,
+    facts: Facts,
+    truncated: Mapping[str, int],
+) -> dict[str, Any]:
+    settings = json.loads((job.output / RUN_FILE).read_text("utf-8"))["settings"]
+    return {
+        "status": "complete",
+        "settings": settings,
+        "base_model_revision": facts.revision,
+        "model_type": facts.model_type,
+        "prompt": facts.prompt,
+        "max_length": facts.max_length,
+        "truncated_pairs": dict(truncated),
+        "data": {name: _describe(table) for name, table in splits.items()},
+        "steps": position.step,
+        "best_step": position.selection.step,
+        "selection_score": position.selection.score,
+        "topology": topology(job, workers, facts),
+        "seconds": round(position.seconds, 1),
+        "versions": versions(),
+        "git_revision": git_revision(Path(__file__).parent),
+    }
+
+
+def _describe(table: PairTable) -> dict[str, Any]:
+    seen: Seen = seen_of(table)
+    return {
+        "pairs": len(table),
+        "pair_ids_sha256": digest(table.pair_ids),
+        "songs_sha256": digest(seen.songs),
+        "pairs_sha256": digest(seen.pairs),
+    }
+
+
+def topology(job: Job, workers: Workers, facts: Facts) -> dict[str, Any]:
+    """How a run was spread; none of it decides the result."""
+    size = min(job.recipe.global_batch_size, facts.training_rows)
+    full_step = split_rows(
+        np.arange(size), np.zeros(size, dtype=np.int64), workers.world, job.recipe.per_device_batch_size
+    )
+    return {
+        "name": workers.topology,
+        "world_size": workers.world,
+        "per_device_batch_size": job.recipe.per_device_batch_size,
+        "accumulation_steps": len(full_step),
+        "global_batch_size": job.recipe.global_batch_size,
+        "mixed_precision": workers.mixed_precision,
+        "device": workers.device_name,
+        "cpus": os.cpu_count(),
+    }
+
+
+def _write(
+    job: Job,
+    splits: Mapping[str, PairTable],
+    best: Path,
+    metrics: Mapping[str, Any],
+    predictions: Predictions,
+    record: Mapping[str, Any],
+) -> None:
+    """Write everything, the run's completion last: until then ``--resume`` comes here again."""
+    folder = job.output
+    names = sorted(p.relative_to(best).as_posix() for p in best.rglob("*") if p.is_file())
+    write_manifest(folder, [*names, SEEN_FILE, PREDICTIONS_FILE, METRICS_FILE])
+    for name in names:
+        place(best / name, folder / name)
+    write_seen(folder, *seen_in_training(splits))
+    write_text(folder / PREDICTIONS_FILE, prediction_rows(splits, predictions))
+    write_json(folder / METRICS_FILE, metrics)
+    write_json(folder / RUN_FILE, record)
+    drop_checkpoints(folder)
+
+
+def prediction_rows(splits: Mapping[str, PairTable], predictions: Predictions) -> str:
+    """``pair_id,prediction`` of all splits as CSV text, each pair once, without ratings or lyrics."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["pair_id", "prediction"])
+    written: set[str] = set()
+    for name, table in splits.items():
+        for pair_id, prediction in zip(table.pair_ids, predictions[name], strict=True):
+            if pair_id not in written:
+                writer.writerow([pair_id, f"{prediction:.7g}"])
+                written.add(pair_id)
+    return stream.getvalue()

@@ -1,0 +1,70 @@
+"""One run from a checkpoint and pairs to a model folder with its scores and its story."""
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lyricsim_models.job import Job, refuse_bad_splits
+from lyricsim_models.outcome import METRICS_FILE, finish
+from lyricsim_models.pair_table import PairTable
+from lyricsim_models.provenance import fingerprint
+from lyricsim_models.run_folder import State, claim, locked
+from lyricsim_models.signals import listening
+from lyricsim_models.training import Training
+from lyricsim_models.workers import Workers
+
+
+def run(job: Job, splits: Mapping[str, PairTable], workers: Workers) -> dict[str, Any]:
+    """Train, select, export and score; every process calls this.
+
+    Args:
+        job: what to do.
+        splits: ``train`` and perhaps ``validation`` and ``test``, the same on every process. Without
+            ``validation`` nothing is selected and the last weights are kept.
+        workers: the processes.
+
+    Returns:
+        What ``metrics.json`` holds: split → scores. A complete run under ``resume`` is not repeated.
+
+    Raises:
+        UserError: anything about the input or the output folder; nothing of the user's is lost.
+        Interrupted: a signal came; a checkpoint was written.
+    """
+    refuse_bad_splits(splits, job.allow_seen)
+    with _held(job.output, workers):
+        if _claim(job, fingerprint(splits), workers) == "complete":
+            return read_metrics(job.output)
+        with listening() as request:
+            training = Training(job, splits, workers, request)
+            position = training.go()
+        workers.release()
+        return finish(job, splits, workers, position, training.facts)
+
+
+def read_metrics(folder: Path) -> dict[str, Any]:
+    """The scores of a complete run."""
+    metrics: dict[str, Any] = json.loads((folder / METRICS_FILE).read_text("utf-8"))
+    return metrics
+
+
+@contextlib.contextmanager
+def _held(folder: Path, workers: Workers) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        main = workers.is_main
+        workers.together(lambda: stack.enter_context(locked(folder)) if main else None)
+        yield
+
+
+def _claim(job: Job, data_fingerprint: str, workers: Workers) -> State:
+    states: list[State] = []
+
+    def decide() -> None:
+        if workers.is_main:
+            settings = job.settings(data_fingerprint)
+            states.append(claim(job.output, settings, resume=job.resume, overwrite=job.overwrite))
+
+    workers.together(decide)
+    found: list[State] = workers.gather(states)
+    return found[0] if found else "interrupted"

@@ -1,0 +1,157 @@
+"""A run's output folder: who may write into it, what in it is ours, and its log."""
+
+import contextlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from filelock import FileLock, Timeout
+
+from lyricsim_models.checkpoints import FOLDER as CHECKPOINTS
+from lyricsim_models.checkpoints import remove_partial
+from lyricsim_tools.atomic import MANIFEST_NAME, write_json, write_text
+from lyricsim_tools.errors import UserError
+
+RUN_FILE, LOG_FILE, LOCK_FILE = "run.json", "metrics.jsonl", ".lock"
+TRACKER_FOLDER = "trackers"
+_OUR_FOLDERS = (CHECKPOINTS, TRACKER_FOLDER)
+_FROM_THE_START = (RUN_FILE, LOG_FILE, LOCK_FILE, MANIFEST_NAME)
+
+State = Literal["new", "interrupted", "complete"]
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run's folder for one run at a time; a killed run lets go by itself.
+
+    Raises:
+        UserError: another run is writing there.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK_FILE)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise UserError(
+            f"another run is writing into {folder}", "one run a folder", "wait for it, or choose another --output"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def claim(folder: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> State:
+    """Make a folder this run's own, and say where the run stands.
+
+    Args:
+        folder: the output folder, existing or not.
+        settings: what decides the run's result, as plain JSON values.
+        resume: go on with a run of the same settings; a folder without a run starts one.
+        overwrite: replace what an earlier run wrote.
+
+    Raises:
+        UserError: there is something and neither option was given; it holds files that are not ours; or
+            the run in it has other settings.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    present = {p for p in folder.rglob("*") if p.is_file() and p != folder / LOCK_FILE}
+    if present and resume and (folder / RUN_FILE).is_file():
+        return _continue(folder, settings)
+    if present:
+        _refuse_foreign(folder, present, overwrite)
+        _remove_ours(folder, present)
+    write_manifest(folder, ())
+    write_json(folder / RUN_FILE, {"status": "running", "settings": dict(settings)})
+    return "new"
+
+
+def _continue(folder: Path, settings: Mapping[str, Any]) -> State:
+    run = json.loads((folder / RUN_FILE).read_text("utf-8"))
+    before, now = run["settings"], json.loads(json.dumps(settings))
+    changed = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
+    if changed:
+        shown = "; ".join(f"{key} was {before.get(key)!r}, is {now.get(key)!r}" for key in changed)
+        raise UserError(
+            f"the run in {folder} has other settings: {shown}",
+            "the same settings for --resume",
+            "repeat its command, or choose another --output",
+        )
+    remove_partial(folder)
+    return "complete" if run["status"] == "complete" else "interrupted"
+
+
+def _refuse_foreign(folder: Path, present: set[Path], overwrite: bool) -> None:
+    foreign = sorted(p.relative_to(folder).as_posix() for p in present if not _is_ours(folder, p))
+    if foreign:
+        raise UserError(
+            f"{folder} exists and holds files that no run wrote: {', '.join(foreign[:5])}",
+            "no folder, an empty one, or one that a run wrote",
+            "choose another --output; nothing was changed",
+        )
+    if not overwrite:
+        raise UserError(
+            f"{folder} holds an earlier run",
+            "no folder or an empty one",
+            "pass --resume to go on with it, --overwrite to replace it, or another --output",
+        )
+
+
+def _is_ours(folder: Path, path: Path) -> bool:
+    relative = path.relative_to(folder)
+    return relative.parts[0] in _OUR_FOLDERS or relative.as_posix() in read_manifest(folder)
+
+
+def _remove_ours(folder: Path, present: set[Path]) -> None:
+    for path in present:
+        path.unlink()
+    for inner in sorted((p for p in folder.rglob("*") if p.is_dir()), reverse=True):
+        with contextlib.suppress(OSError):
+            inner.rmdir()
+
+
+def read_manifest(folder: Path) -> set[str]:
+    """Names of the files in a folder that runs wrote; empty for a folder of no run."""
+    path = folder / MANIFEST_NAME
+    return {*json.loads(path.read_text("utf-8")), *_FROM_THE_START} if path.is_file() else set()
+
+
+def write_manifest(folder: Path, names: Sequence[str]) -> None:
+    """Say which files are ours, before they are written."""
+    write_json(folder / MANIFEST_NAME, sorted({*names, *_FROM_THE_START, *read_manifest(folder)}))
+
+
+def drop_checkpoints(folder: Path) -> None:
+    """Remove the checkpoints of a run that is complete."""
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+
+
+class Log:
+    """``metrics.jsonl``: one JSON object a step and an evaluation.
+
+    Args:
+        folder: of the run.
+        step: lines of later steps are dropped, since a resumed run writes them again.
+    """
+
+    def __init__(self, folder: Path, step: int) -> None:
+        self._path = folder / LOG_FILE
+        kept = [line for line in self._lines() if line["step"] <= step]
+        write_text(self._path, "".join(json.dumps(line) + "\n" for line in kept))
+
+    def _lines(self) -> list[dict[str, Any]]:
+        if not self._path.is_file():
+            return []
+        found = []
+        for line in self._path.read_text("utf-8").splitlines():
+            # A kill may have torn the last line; it belongs to a step that is done again.
+            with contextlib.suppress(json.JSONDecodeError):
+                found.append(json.loads(line))
+        return found
+
+    def add(self, **values: object) -> None:
+        """Append one line and hand it to the system at once."""
+        with self._path.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(values) + "\n")

@@ -1,0 +1,134 @@
+"""A trained model folder as a function of pairs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lyricsim_models.batches import split_rows
+from lyricsim_models.config import Architecture, Recipe
+from lyricsim_models.encoders import Loaded, SentenceScorer, load
+from lyricsim_models.pairs import TokenRows, collate
+from lyricsim_models.registry import Model, resolve
+from lyricsim_models.sentence_folder import CALIBRATION_FILE, read_line
+from lyricsim_tools.errors import UserError
+
+
+@dataclass(frozen=True)
+class PairScorer:
+    """A model that scores pairs in one process.
+
+    Args:
+        loaded: the model, in evaluation mode on ``device``.
+        device: where it computes.
+        symmetric: a score is the mean of both orders.
+    """
+
+    loaded: Loaded
+    device: torch.device
+    symmetric: bool = False
+
+    def predict(
+        self, first: Sequence[str], second: Sequence[str], batch_size: int = 32
+    ) -> NDArray[np.float32]:
+        """Similarity of each pair on the 0–5 scale.
+
+        Args:
+            first: n lyrics.
+            second: n lyrics.
+            batch_size: most pairs computed at once.
+
+        Returns:
+            shape (n,), in the order given; not clipped to the scale.
+        """
+        scores = self.score_rows(self.loaded.tokenize(list(first), list(second)), batch_size)
+        if self.symmetric and self.loaded.architecture == "cross-encoder":
+            scores = (scores + self.score_rows(self.loaded.tokenize(list(second), list(first)), batch_size)) / 2
+        return scores
+
+    def score_rows(self, rows: TokenRows, batch_size: int = 32) -> NDArray[np.float32]:
+        """Scores of tokenised pairs, shape (n,); neighbours in length share a batch."""
+        scores = np.zeros(len(rows), dtype=np.float32)
+        if not len(rows):
+            return scores
+        for (batch,) in split_rows(np.arange(len(rows)), rows.lengths, 1, batch_size):
+            inputs = collate(rows, batch.rows, self.loaded.pad_id)
+            with torch.inference_mode():
+                found = self.loaded.scorer(**{k: v.to(self.device) for k, v in inputs.items()})
+            scores[batch.rows] = found.float().cpu().numpy()
+        return scores
+
+    def embed(self, texts: Sequence[str], batch_size: int = 32) -> NDArray[np.float32]:
+        """Unit vectors of lyrics, shape (n, width), so that a catalogue is embedded once.
+
+        Raises:
+            UserError: the model is a cross-encoder, which knows pairs only.
+        """
+        scorer = self.loaded.scorer
+        if not isinstance(scorer, SentenceScorer):
+            raise UserError("a cross-encoder has no embeddings", "a bi-encoder", "score pairs instead")
+        rows = self.loaded.tokenize(list(texts), list(texts))
+        single = TokenRows(rows.sides[:1], rows.lengths, rows.truncated)
+        vectors = np.zeros((len(texts), scorer.encoder.config.hidden_size), dtype=np.float32)  # type: ignore[union-attr]
+        for (batch,) in split_rows(np.arange(len(texts)), single.lengths, 1, batch_size):
+            inputs = collate(single, batch.rows, self.loaded.pad_id)
+            with torch.inference_mode():
+                found = scorer.embed(**{k: v.to(self.device) for k, v in inputs.items()})
+            vectors[batch.rows] = found.float().cpu().numpy()
+        return vectors
+
+
+def load_scorer(
+    model: str, *, device: str | torch.device = "cpu", symmetric: bool | None = None, max_length: int = 10**9
+) -> PairScorer:
+    """Load a trained model for scoring.
+
+    Args:
+        model: a folder that training wrote, a registry name or a Hub id.
+        device: where to compute.
+        symmetric: mean of both orders; None: as the model was trained to be used.
+        max_length: most tokens of a sequence; the model's own limit may be lower.
+
+    Raises:
+        UserError: no such model, or a folder whose weights are not whole.
+    """
+    found = resolve(model)
+    loaded = load_trained(found, max_length)
+    loaded.scorer.to(device).eval()
+    used = trained_symmetric(Path(found.reference)) if symmetric is None else symmetric
+    return PairScorer(loaded, torch.device(device), used)
+
+
+def load_trained(model: Model, max_length: int = 10**9) -> Loaded:
+    """The module of a trained folder in float32; its kind is read off the folder's files."""
+    recipe = Recipe(architecture=architecture_of(model), max_length=max_length)
+    loaded = load(model, recipe, seed=0, trained=True)
+    if isinstance(loaded.scorer, SentenceScorer):
+        loaded.scorer.line.data = torch.tensor(read_line(model))
+    return loaded
+
+
+def architecture_of(model: Model) -> Architecture:
+    """Which kind of model a folder or repository holds."""
+    from transformers.utils import cached_file
+
+    path = cached_file(
+        model.reference,
+        CALIBRATION_FILE,
+        revision=model.revision,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    return "cross-encoder" if path is None else "bi-encoder"
+
+
+def trained_symmetric(folder: Path) -> bool:
+    """Whether the run that wrote a folder scored both orders."""
+    path = folder / "run.json"
+    if not path.is_file():
+        return False
+    return bool(json.loads(path.read_text("utf-8"))["settings"]["recipe"]["symmetric"])

@@ -1,0 +1,147 @@
+"""Fine-tune a model on pairs of lyrics, on any topology that Accelerate knows, with the same result."""
+
+import argparse
+import dataclasses
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lyricsim_models.config import ARCHITECTURES, LINE_BREAKS, REPORT_TO, Recipe, check_seed
+from lyricsim_models.job import Job
+from lyricsim_tools.errors import UserError
+from lyricsim_tools.tables import print_json, print_table
+
+DEFAULTS = Recipe()
+EXAMPLES = """examples:
+  accelerate launch training/finetune.py --model maria-base --dataset lyricsim --config filtered --output runs/maria
+  accelerate launch --config_file training/configs/multi_gpu_ddp.yaml training/finetune.py \\
+      --model xlm-r-base --dataset lyricsim --config filtered --output runs/xlm-r --learning-rate 1e-5
+  python training/finetune.py --model my-encoder --dataset pairs.csv --output runs/mine --architecture bi-encoder
+
+A file of pairs needs the columns lyrics_1, lyrics_2, score (0 to 5); pair_id, song_id_1, song_id_2 and split
+(train, validation, test) are used where present. The configurations for each topology stand in training/configs/.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    cli = argparse.ArgumentParser(
+        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = cli.add_argument
+    add("--model", required=True, help="registry name, Hub id or folder")
+    add("--dataset", required=True, help="dataset folder, Hub id, or a CSV, JSONL or Parquet file of pairs")
+    add("--config", help="the dataset's configuration, such as filtered (default: the dataset's own default)")
+    add("--output", type=Path, required=True, help="folder of the run; with several seeds, of seed-N folders")
+    _add_recipe(cli.add_argument_group("recipe", "the defaults are the paper's"))
+    add("--seeds", type=int, nargs="+", default=[42], metavar="N", help="one run each (default: 42)")
+    add("--checkpoint-every", type=int, metavar="N", help="steps between checkpoints (default: at epoch ends)")
+    add("--resume", action="store_true", help="go on with the run in --output, or start it")
+    add("--overwrite", action="store_true", help="replace an earlier run in --output")
+    add("--allow-seen", action="store_true", help="score test pairs that training saw; the result is marked")
+    add("--report-to", choices=REPORT_TO, default="none", help="tracker (default: none)")
+    add("--push-to-hub", metavar="ID", help="publish the model as owner/name afterwards; private unless --public")
+    add("--public", action="store_true", help="with --push-to-hub: for everyone to see")
+    add("--json", action="store_true", help="print the result as JSON")
+    return cli
+
+
+def _add_recipe(group: Any) -> None:
+    add = group.add_argument
+    for field, kind, text in (
+        ("global_batch_size", int, "rows of an optimizer step, over all processes"),
+        ("per_device_batch_size", int, "most rows a process holds at once; does not change the result"),
+        ("learning_rate", float, "of AdamW, at its highest"),
+        ("weight_decay", float, "decoupled weight decay"),
+        ("warmup_ratio", float, "share of the steps over which the rate rises"),
+        ("epochs", int, "passes over the training rows"),
+        ("max_length", int, "most tokens of a sequence"),
+    ):
+        add(_option(field), type=kind, default=getattr(DEFAULTS, field), help=f"{text} (default: %(default)s)")
+    for field, kind, text in (
+        ("max_steps", int, "optimizer steps in all, instead of --epochs"),
+        ("dropout", float, "replaces every dropout rate (default: the checkpoint's own)"),
+        ("patience", int, "epochs without a better score before training ends (default: never early)"),
+        ("prompt", str, "text before each lyric, bi-encoder only (default: what the model's authors prescribe)"),
+    ):
+        add(_option(field), type=kind, help=text)
+    add("--architecture", choices=ARCHITECTURES, default=DEFAULTS.architecture, help="default: %(default)s")
+    add("--line-breaks", choices=LINE_BREAKS, default="keep", help="what the model sees of them (default: keep)")
+    add("--symmetric", action="store_true", help="a score is the mean of both orders")
+    add("--swap-augmentation", action="store_true", help="train on both orders of each pair")
+
+
+def _option(field: str) -> str:
+    return "--" + field.replace("_", "-")
+
+
+def jobs_of(options: argparse.Namespace) -> list[Job]:
+    """One job a seed."""
+    recipe = Recipe(**{field.name: getattr(options, field.name, field.default) for field in dataclasses.fields(Recipe)})
+    shared = {
+        name: getattr(options, name)
+        for name in ("model", "dataset", "config", "checkpoint_every", "resume", "overwrite", "allow_seen", "report_to")
+    }
+    seeds = [check_seed(seed) for seed in options.seeds]
+    if len(set(seeds)) < len(seeds):
+        raise UserError(f"--seeds {' '.join(map(str, seeds))}", "each seed once", "drop the repeated one")
+    several = len(seeds) > 1
+    return [
+        Job(output=options.output / f"seed-{seed}" if several else options.output, recipe=recipe, seed=seed, **shared)
+        for seed in seeds
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run what the command line asks for; bad input ends with one message and exit status 2."""
+    options = parser().parse_args(arguments)
+    try:
+        train_all(options)
+    except UserError as error:
+        # Every process meets the same error; one message is enough.
+        if os.environ.get("RANK", "0") == "0":
+            print(f"error: {error}", file=sys.stderr, flush=True)
+        sys.exit(2)
+
+
+def train_all(options: argparse.Namespace) -> None:
+    """Train every seed, then report and publish."""
+    jobs = jobs_of(options)
+    from lyricsim_models.datafiles import read_splits
+    from lyricsim_models.run import run
+    from lyricsim_models.seeds import write_summary
+    from lyricsim_models.workers import Workers
+
+    workers = Workers(options.report_to, options.output)
+    splits = read_splits(options.dataset, options.config)
+    results = {job.seed: run(job, splits, workers) for job in jobs}
+    if workers.is_main:
+        summary = write_summary(options.output, results) if len(jobs) > 1 else None
+        report(options, results, summary)
+    workers.close()
+
+
+def report(
+    options: argparse.Namespace, results: Mapping[int, Mapping[str, Any]], summary: Mapping[str, Any] | None
+) -> None:
+    """Print scores by seed and split."""
+    if options.json:
+        only = next(iter(results.values()))
+        print_json({"output": str(options.output), "metrics": only if summary is None else summary})
+        return
+    keys = ("pearson", "spearmanr", "combined_score")
+    rows = [
+        [f"seed {seed}, {split}", *[scores[key] for key in keys], scores["pairs"]]
+        for seed, metrics in results.items()
+        for split, scores in metrics.items()
+    ]
+    for split, scores in (summary or {}).get("mean", {}).items():
+        rows.append([f"mean, {split}", *[scores[key]["mean"] for key in keys], None])
+        rows.append([f"sd, {split}", *[scores[key]["sd"] for key in keys], None])
+    print_table(f"Scores of {options.output}", ["", *keys, "pairs"], rows)
+
+
+if __name__ == "__main__":
+    main()
