@@ -1,0 +1,193 @@
+"""The paper's search space and what its runs say: points, what is to do, ranking (pure; knows no storage)."""
+
+import itertools
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lyricsim_models.registry import GridPoint
+
+#: The paper's grid, 24 points (section 5.3).
+BATCH_SIZES = (8, 16, 32)
+WEIGHT_DECAYS = (0.1, 0.01)
+LEARNING_RATES = (1e-5, 2e-5, 3e-5, 5e-5)
+
+State = Literal["waiting", "running", "complete", "failed", "dead", "repeat"]
+
+
+def points_of(
+    batch_sizes: Iterable[int] = BATCH_SIZES,
+    weight_decays: Iterable[float] = WEIGHT_DECAYS,
+    learning_rates: Iterable[float] = LEARNING_RATES,
+) -> list[GridPoint]:
+    """All combinations, smallest batch first; by default the paper's 24 points."""
+    return [GridPoint(*values) for values in itertools.product(batch_sizes, weight_decays, learning_rates)]
+
+
+@dataclass(frozen=True)
+class GridRun:
+    """One training run: a model, a point of the grid, a seed."""
+
+    model: str
+    point: GridPoint
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """A name that no other run has, fit for a folder."""
+        model = self.model.strip("/").replace("/", "--")
+        point = self.point
+        return (
+            f"{model}_b{point.batch_size}_wd{point.weight_decay:g}_lr{point.learning_rate:g}_seed{self.seed}"
+        )
+
+    def parameters(self) -> dict[str, Any]:
+        """The run's settings by the names that a study shows."""
+        point = self.point
+        return {
+            "model": self.model,
+            "global_batch_size": point.batch_size,
+            "weight_decay": point.weight_decay,
+            "learning_rate": point.learning_rate,
+            "seed": self.seed,
+        }
+
+    def options(self) -> list[str]:
+        """The run's settings as ``training/finetune.py`` takes them."""
+        point = self.point
+        return [
+            *("--model", self.model, "--global-batch-size", str(point.batch_size)),
+            *("--weight-decay", f"{point.weight_decay:g}", "--learning-rate", f"{point.learning_rate:g}"),
+            *("--seeds", str(self.seed)),
+        ]
+
+
+def run_of(parameters: Mapping[str, Any]) -> GridRun:
+    """The inverse of ``GridRun.parameters``."""
+    point = GridPoint(
+        parameters["global_batch_size"], parameters["weight_decay"], parameters["learning_rate"]
+    )
+    return GridRun(parameters["model"], point, parameters["seed"])
+
+
+def grid_runs(models: Sequence[str], points: Sequence[GridPoint], seeds: Sequence[int]) -> list[GridRun]:
+    """Every model at every point with every seed; first all with the first seed."""
+    return [GridRun(m, p, s) for s, m, p in itertools.product(seeds, models, points)]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One try at a run, as the study keeps it.
+
+    Args:
+        number: order in which tries were entered.
+        run: what is tried.
+        state: ``failed`` ran and ended in an error; ``dead`` lost its worker; ``repeat`` was entered by two
+            workers at once and never run.
+        development: combined score on the validation split, 0 to 1; None unless complete.
+        test: combined score on the test split; None unless complete.
+        failure: the last words of a failed run.
+    """
+
+    number: int
+    run: GridRun
+    state: State
+    development: float | None = None
+    test: float | None = None
+    failure: str = ""
+
+
+def runs_to_enter(runs: Iterable[GridRun], attempts: Sequence[Attempt], most_attempts: int) -> list[GridRun]:
+    """Runs that no worker has done, is doing or will find waiting.
+
+    Args:
+        runs: all of the search.
+        attempts: what the study holds.
+        most_attempts: a run that so many workers died of is not tried again.
+    """
+    tried = _by_run(attempts)
+    return [
+        run
+        for run in runs
+        if all(a.state in ("dead", "repeat") for a in tried[run])
+        and sum(a.state == "dead" for a in tried[run]) < most_attempts
+    ]
+
+
+def is_repeat(attempt: Attempt, attempts: Iterable[Attempt]) -> bool:
+    """Whether an earlier try stands for the same run, so that this one must not be made."""
+    return any(
+        a.run == attempt.run and a.number < attempt.number and a.state not in ("dead", "repeat")
+        for a in attempts
+    )
+
+
+def is_open(attempts: Iterable[Attempt]) -> bool:
+    """Whether some run is still under way, whose worker may yet die."""
+    return any(a.state in ("waiting", "running") for a in attempts)
+
+
+@dataclass(frozen=True)
+class PointSummary:
+    """What all seeds of a model at a point say; scores 0 to 1, deviations None below two seeds.
+
+    Args:
+        model: as asked for.
+        point: of the grid.
+        seeds: the seeds that are complete.
+        development: mean combined score on the validation split; None where no seed is complete.
+        development_deviation: sample standard deviation over seeds.
+        test: mean combined score on the test split; never used to choose.
+        failed: tries that ended in an error.
+    """
+
+    model: str
+    point: GridPoint
+    seeds: tuple[int, ...]
+    development: float | None
+    development_deviation: float | None
+    test: float | None
+    failed: int
+
+
+def summarise(attempts: Sequence[Attempt]) -> list[PointSummary]:
+    """One row a model and point, best development score first; rows without a score last."""
+    groups: dict[tuple[str, GridPoint], list[Attempt]] = defaultdict(list)
+    for attempt in attempts:
+        groups[attempt.run.model, attempt.run.point].append(attempt)
+    rows = [_summary(model, point, tries) for (model, point), tries in groups.items()]
+    return sorted(rows, key=lambda r: (r.development is None, -(r.development or 0.0)))
+
+
+def winner(rows: Sequence[PointSummary], model: str | None = None) -> PointSummary | None:
+    """The best mean development score among the rows with the most seeds done; None if none has a score.
+
+    Comparing a mean of three seeds with one lucky seed would choose luck.
+    """
+    scored = [r for r in rows if r.development is not None and model in (None, r.model)]
+    most = max((len(r.seeds) for r in scored), default=0)
+    return next((r for r in scored if len(r.seeds) == most), None)
+
+
+def _summary(model: str, point: GridPoint, tries: Sequence[Attempt]) -> PointSummary:
+    done = sorted((a for a in tries if a.state == "complete"), key=lambda a: a.run.seed)
+    scores = [a.development for a in done if a.development is not None]
+    tests = [a.test for a in done if a.test is not None]
+    return PointSummary(
+        model=model,
+        point=point,
+        seeds=tuple(a.run.seed for a in done),
+        development=statistics.fmean(scores) if scores else None,
+        development_deviation=statistics.stdev(scores) if len(scores) > 1 else None,
+        test=statistics.fmean(tests) if tests else None,
+        failed=sum(a.state == "failed" for a in tries),
+    )
+
+
+def _by_run(attempts: Iterable[Attempt]) -> dict[GridRun, list[Attempt]]:
+    groups: dict[GridRun, list[Attempt]] = defaultdict(list)
+    for attempt in attempts:
+        groups[attempt.run].append(attempt)
+    return groups

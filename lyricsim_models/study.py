@@ -1,0 +1,312 @@
+"""A grid search shared by any number of workers: one Optuna study, each run claimed by one worker.
+
+Nothing but the study is shared. Runs are entered as waiting trials and claimed by an atomic change of state.
+A worker shows that it lives by beats; a run whose beats stop is entered again.
+"""
+
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import optuna
+from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
+from optuna.storages import RDBStorage
+from optuna.storages.journal import JournalFileBackend, JournalStorage
+from optuna.trial import FrozenTrial, TrialState
+
+from lyricsim_models.grid import Attempt, GridRun, State, is_repeat, run_of, runs_to_enter
+from lyricsim_tools.errors import UserError
+
+_SEARCH = "search"
+_RUN = "run"
+_OUTCOME = "outcome"
+_BEAT = "beat"
+# What Optuna's own tools plot. Wide, so that a study can take more points later.
+_DISTRIBUTIONS: Mapping[str, BaseDistribution] = {
+    "global_batch_size": IntDistribution(1, 1 << 20, log=True),
+    "weight_decay": FloatDistribution(0.0, 1.0),
+    "learning_rate": FloatDistribution(1e-9, 1.0, log=True),
+    "seed": IntDistribution(0, (1 << 32) - 1),
+}
+
+
+class Liveness(Protocol):
+    """How workers show that they live."""
+
+    def beat(self, trial_id: int) -> None:
+        """Say that the worker of a trial lives."""
+
+    def fail_dead_trials(self, study: optuna.Study) -> None:
+        """Set the state of trials whose worker is gone to failed."""
+
+
+class Heartbeat:
+    """Optuna's own heartbeat, for databases; times are the database's."""
+
+    def __init__(self, storage: RDBStorage) -> None:
+        self._storage = storage
+
+    def beat(self, trial_id: int) -> None:
+        """Write the database's time beside the trial."""
+        self._storage.record_heartbeat(trial_id)
+
+    def fail_dead_trials(self, study: optuna.Study) -> None:
+        """Fail trials whose last beat is older than the grace period."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            optuna.storages.fail_stale_trials(study)
+
+
+class Lease:
+    """A counter beside each running trial, for journal files, which have no heartbeat.
+
+    A trial whose counter stands still for the grace period, by the watcher's own clock, has lost its
+    worker. No two machines' clocks are compared.
+    """
+
+    def __init__(self, storage: JournalStorage, grace: float) -> None:
+        self._storage = storage
+        self._grace = grace
+        self._seen: dict[int, tuple[Any, float]] = {}
+
+    def beat(self, trial_id: int) -> None:
+        """Advance the counter."""
+        count = self._storage.get_trial_user_attrs(trial_id).get(_BEAT, 0)
+        self._storage.set_trial_user_attr(trial_id, _BEAT, count + 1)
+
+    def fail_dead_trials(self, study: optuna.Study) -> None:
+        """Fail running trials whose counter has not moved."""
+        now = time.monotonic()
+        for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+            count = trial.user_attrs.get(_BEAT)
+            last, since = self._seen.get(trial.number, (None, now))
+            if count != last:
+                since = now
+            self._seen[trial.number] = (count, since)
+            if now - since > self._grace:
+                study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A run that this worker, and no other, is to make."""
+
+    number: int
+    trial_id: int
+    run: GridRun
+
+
+class GridStudy:
+    """The shared state of one search.
+
+    Args:
+        address: a database address (``postgresql://…``, ``sqlite:///file.db``) or the path of a journal file.
+        name: of the study in its storage.
+        interval: seconds between two beats.
+        grace: seconds without a beat after which a worker counts as dead.
+        most_attempts: a run that so many workers died of is given up.
+
+    Raises:
+        UserError: the storage cannot be opened.
+    """
+
+    def __init__(
+        self, address: str, name: str, interval: int = 30, grace: int = 120, most_attempts: int = 3
+    ) -> None:
+        self._interval = interval
+        self._most_attempts = most_attempts
+        self._storage, self._liveness = _open_storage(address, interval, grace)
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._study = optuna.create_study(
+            storage=self._storage, study_name=name, direction="maximize", load_if_exists=True
+        )
+        self._study_id = self._storage.get_study_id_from_name(name)
+
+    def agree_on(self, search: Mapping[str, Any]) -> None:
+        """Make sure that every worker of the study searches the same thing.
+
+        Raises:
+            UserError: the study was begun with another data set, other models or other options.
+        """
+        begun = self._study.user_attrs.get(_SEARCH)
+        if begun is None:
+            self._study.set_user_attr(_SEARCH, dict(search))
+        elif begun != search:
+            differing = sorted(k for k in {*begun, *search} if begun.get(k) != search.get(k))
+            raise UserError(
+                f"the study was begun with another {', '.join(differing)}: "
+                + "; ".join(f"{k} = {begun.get(k)!r}, now {search.get(k)!r}" for k in differing),
+                "the same search for all workers of a study",
+                "give the same options, or another --study or --storage",
+            )
+
+    def search(self) -> Mapping[str, Any]:
+        """What the first worker said that the study searches; empty before."""
+        return self._study.user_attrs.get(_SEARCH, {})
+
+    def attempts(self) -> list[Attempt]:
+        """Everything tried so far, in the order it was entered."""
+        return [_attempt(trial) for trial in self._study.get_trials(deepcopy=False)]
+
+    def claim(self, runs: Sequence[GridRun]) -> Claim | None:
+        """Take the next waiting run; if none waits, enter those that are missing, and take one of them.
+
+        Runs of dead workers are among the missing ones.
+
+        Returns:
+            None where nothing is to be done now; other workers may still be running.
+        """
+        if claim := self._take_next():
+            return claim
+        self._liveness.fail_dead_trials(self._study)
+        for run in runs_to_enter(runs, self.attempts(), self._most_attempts):
+            self._enter(run)
+        return self._take_next()
+
+    def _take_next(self) -> Claim | None:
+        for trial in self._study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
+            if claim := self._take(trial):
+                return claim
+        return None
+
+    def _enter(self, run: GridRun) -> None:
+        whole = run.parameters()
+        self._study.add_trial(
+            optuna.create_trial(
+                state=TrialState.WAITING,
+                params={name: whole[name] for name in _DISTRIBUTIONS},
+                distributions=dict(_DISTRIBUTIONS),
+                user_attrs={_RUN: whole},
+            )
+        )
+
+    def _take(self, trial: FrozenTrial) -> Claim | None:
+        trial_id = self._storage.get_trial_id_from_study_id_trial_number(self._study_id, trial.number)
+        try:
+            # The beat comes first: a worker that dies right after its claim must not look alive for ever.
+            self._liveness.beat(trial_id)
+            if not self._storage.set_trial_state_values(trial_id, state=TrialState.RUNNING):
+                return None
+        except optuna.exceptions.UpdateFinishedTrialError:
+            return None
+        if is_repeat(_attempt(trial), self.attempts()):
+            self._study.tell(trial.number, state=TrialState.PRUNED)
+            return None
+        return Claim(trial.number, trial_id, run_of(trial.user_attrs[_RUN]))
+
+    @contextmanager
+    def beating(self, claim: Claim) -> Iterator[None]:
+        """Beat for a claimed run while the block lasts."""
+        ended = threading.Event()
+
+        def beat() -> None:
+            while not ended.wait(self._interval):
+                try:
+                    self._liveness.beat(claim.trial_id)
+                except optuna.exceptions.UpdateFinishedTrialError:
+                    return
+
+        thread = threading.Thread(target=beat, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def complete(self, claim: Claim, development: float, test: float | None, folder: str) -> bool:
+        """Enter a run's scores.
+
+        Returns:
+            False if the run was taken from this worker in the meantime, since it seemed dead.
+        """
+        return self._tell(claim, {"test": test, "folder": folder}, development)
+
+    def fail(self, claim: Claim, failure: str) -> bool:
+        """Enter that a run ended in an error; it is not tried again."""
+        return self._tell(claim, {"failure": failure}, None)
+
+    def release(self, claim: Claim) -> None:
+        """Give a run back that this worker cannot finish; another one takes it."""
+        self._study.tell(claim.number, state=TrialState.FAIL, skip_if_finished=True)
+
+    def _tell(self, claim: Claim, outcome: Mapping[str, Any], value: float | None) -> bool:
+        try:
+            self._storage.set_trial_user_attr(claim.trial_id, _OUTCOME, dict(outcome))
+        except optuna.exceptions.UpdateFinishedTrialError:
+            return False
+        state = TrialState.FAIL if value is None else TrialState.COMPLETE
+        self._study.tell(claim.number, value, state)
+        return True
+
+
+def _attempt(trial: FrozenTrial) -> Attempt:
+    outcome = trial.user_attrs.get(_OUTCOME, {})
+    states: dict[TrialState, State] = {
+        TrialState.WAITING: "waiting",
+        TrialState.RUNNING: "running",
+        TrialState.COMPLETE: "complete",
+        TrialState.PRUNED: "repeat",
+        TrialState.FAIL: "failed" if "failure" in outcome else "dead",
+    }
+    return Attempt(
+        number=trial.number,
+        run=run_of(trial.user_attrs[_RUN]),
+        state=states[trial.state],
+        development=trial.value if trial.state is TrialState.COMPLETE else None,
+        test=outcome.get("test"),
+        failure=outcome.get("failure", ""),
+    )
+
+
+def _open_storage(address: str, interval: int, grace: int) -> tuple[Any, Liveness]:
+    if "://" not in address:
+        Path(address).parent.mkdir(parents=True, exist_ok=True)
+        journal = JournalStorage(JournalFileBackend(address))
+        return journal, Lease(journal, grace)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            storage = RDBStorage(address, heartbeat_interval=interval, grace_period=grace)
+    except Exception as error:
+        raise UserError(
+            f"the storage {_without_password(address)} cannot be opened: {error}",
+            "a database address such as sqlite:///grid.db or postgresql://…, or the path of a journal file",
+            "check the address, the server and its driver",
+        ) from error
+    if storage.engine.dialect.name == "sqlite":
+        _make_sqlite_transactions_exclusive(storage)
+    return storage, Heartbeat(storage)
+
+
+def _without_password(address: str) -> str:
+    from sqlalchemy.engine import make_url
+
+    try:
+        return make_url(address).render_as_string(hide_password=True)
+    except ValueError:
+        return address.split("://", maxsplit=1)[0] + "://…"
+
+
+def _make_sqlite_transactions_exclusive(storage: RDBStorage) -> None:
+    """SQLite ignores SELECT … FOR UPDATE, so two workers could read a trial as waiting and both claim it.
+
+    With BEGIN IMMEDIATE the second one waits before it reads.
+    """
+    from sqlalchemy import event
+
+    @event.listens_for(storage.engine, "connect")
+    def take_over_transactions(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None
+        connection.execute("PRAGMA busy_timeout = 60000")
+
+    @event.listens_for(storage.engine, "begin")
+    def begin_immediately(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    storage.engine.dispose()

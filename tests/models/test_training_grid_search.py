@@ -1,0 +1,152 @@
+"""The grid search as users run it: real worker processes on one storage, one of them killed."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support import REPOSITORY
+
+SCRIPT = REPOSITORY / "training" / "grid_search.py"
+FAKE = Path(__file__).with_name("fake_finetune.py")
+
+
+def command(output, storage, *options):
+    launcher = shlex.join([sys.executable, str(FAKE)])
+    return [
+        *(sys.executable, str(SCRIPT), "--output", str(output), "--storage", storage),
+        *("--interval", "1", "--grace", "3", "--launcher", launcher, *options),
+    ]
+
+
+SMALL = (
+    "--dataset",
+    "d",
+    "--models",
+    "bertin",
+    "--batch-sizes",
+    "8",
+    "16",
+    "--learning-rates",
+    "1e-5",
+    "5e-5",
+)
+
+
+def start(output, storage, *options, **environment):
+    return subprocess.Popen(
+        command(output, storage, *SMALL, *options),
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(*arguments, **environment):
+    return subprocess.run(
+        command(*arguments), env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+
+
+def begun(output):
+    path = output / "begun.txt"
+    return (
+        [line.split()[0].split("_", 1)[1] for line in path.read_text().splitlines()] if path.exists() else []
+    )
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["journal", "database"])
+def test_a_killed_workers_run_is_made_again_and_no_other_twice(tmp_path, kind):
+    storage = str(tmp_path / "journal.log") if kind == "journal" else f"sqlite:///{tmp_path}/grid.db"
+    doomed = start(tmp_path, storage, FAKE_SECONDS="60")
+    wait_for(lambda: len(begun(tmp_path)) == 1)
+    lost = begun(tmp_path)[0]
+    survivor = start(tmp_path, storage, FAKE_SECONDS="0.3")
+    wait_for(lambda: len(begun(tmp_path)) > 1)
+    doomed.kill()
+    doomed.communicate()
+    _, errors = survivor.communicate(timeout=120)
+    assert survivor.returncode == 0, errors
+    runs = begun(tmp_path)
+    assert len(set(runs)) == 8
+    assert {name for name in runs if runs.count(name) > 1} == {lost}
+    assert runs.count(lost) == 2
+    table = json.loads(run(tmp_path, storage, "--table", "--json").stdout)
+    assert [len(row["seeds"]) for row in table] == [1] * 8
+
+
+def test_a_failed_run_is_recorded_and_the_search_goes_on(tmp_path):
+    journal = str(tmp_path / "journal.log")
+    done = run(tmp_path, journal, *SMALL, "--weight-decays", "0.1", FAKE_FAILING_RATE="5e-5")
+    assert done.returncode == 0, done.stderr
+    assert "the loss is NaN at step 3" in done.stderr
+    rows = json.loads(run(tmp_path, journal, "--table", "--json").stdout)
+    assert [(row["learning_rate"], row["failed"], row["seeds"]) for row in rows] == [
+        (1e-5, 0, [42]),
+        (1e-5, 0, [42]),
+        (5e-5, 1, []),
+        (5e-5, 1, []),
+    ]
+    again = run(tmp_path, journal, *SMALL, "--weight-decays", "0.1")
+    assert again.returncode == 0
+    assert len(begun(tmp_path)) == 4
+
+
+def test_the_best_command_trains_the_winner_with_its_seeds_and_options(tmp_path):
+    journal = str(tmp_path / "journal.log")
+    options = ("--weight-decays", "0.01", "--seeds", "1", "2", "--discard-weights", "--", "--epochs", "2")
+    assert run(tmp_path, journal, *SMALL, *options).returncode == 0
+    best = shlex.split(run(tmp_path, journal, "--best").stdout)
+    assert best == [
+        *("accelerate", "launch", "training/finetune.py", "--dataset", "d", "--config", "filtered"),
+        *("--epochs", "2", "--model", "bertin", "--global-batch-size", "16", "--weight-decay", "0.01"),
+        *("--learning-rate", "1e-05", "--seeds", "1", "2", "--output", str(tmp_path / "best")),
+    ]
+    assert not list(tmp_path.rglob("*.safetensors"))
+    assert run(tmp_path, journal, "--plot", str(tmp_path / "grid.png")).returncode == 0
+    assert (tmp_path / "grid.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_stopped_worker_gives_its_run_back_and_ends_its_training(tmp_path):
+    journal = str(tmp_path / "journal.log")
+    worker = start(tmp_path, journal, "--weight-decays", "0.1", FAKE_SECONDS="60")
+    wait_for(lambda: begun(tmp_path))
+    worker.send_signal(signal.SIGTERM)
+    _, errors = worker.communicate(timeout=30)
+    assert worker.returncode != 0
+    assert "the same command goes on" in errors
+    training = int((tmp_path / "begun.txt").read_text().split()[1])
+    with pytest.raises(ProcessLookupError):
+        os.kill(training, 0)
+    assert run(tmp_path, journal, *SMALL, "--weight-decays", "0.1").returncode == 0
+    assert len(begun(tmp_path)) == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--best",), "no run has a development score"),
+        (("--plot", "x.png"), "no run has a development score"),
+        (("--dataset", "d", "--models", "maria-bse"), "did you mean maria-base"),
+        ((), "--dataset is needed"),
+    ],
+)
+def test_what_cannot_be_done_is_said(tmp_path, options, message):
+    done = run(tmp_path, str(tmp_path / "journal.log"), *options)
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,306 @@
+"""The paper's grid search (section 5.3), shared by any number of workers on any number of machines.
+
+Start the same command once for each GPU or machine: all workers of a storage share one study. Each run is
+made by one worker; the runs of a worker that dies are made again by another; a run that fails is recorded
+and the search goes on. The choice is made by the development score alone.
+"""
+
+import argparse
+import json
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from tqdm import tqdm
+
+from lyricsim_models.grid import (
+    BATCH_SIZES,
+    LEARNING_RATES,
+    WEIGHT_DECAYS,
+    GridRun,
+    PointSummary,
+    grid_runs,
+    is_open,
+    points_of,
+    summarise,
+    winner,
+)
+from lyricsim_models.grid_report import COLUMNS, as_json, draw_grid, table_row
+from lyricsim_models.registry import paper_models, resolve
+from lyricsim_models.study import Claim, GridStudy
+from lyricsim_tools.errors import UserError
+from lyricsim_tools.tables import print_json, print_table
+
+FINETUNE = Path(__file__).resolve().parent / "finetune.py"
+FAILURE_LINES = 6
+EXAMPLES = """examples:
+  python training/grid_search.py --dataset lyricsim --output grid                 all eight models, 24 points
+  python training/grid_search.py --dataset lyricsim --output grid --models maria-base --seeds 1 2 3
+  python training/grid_search.py --dataset lyricsim --output grid \\
+      --storage postgresql://user@host/grid --launcher 'accelerate launch --config_file my-gpus.yaml'
+  python training/grid_search.py --output grid --table
+  python training/grid_search.py --output grid --best --models maria-base
+  python training/grid_search.py --dataset lyricsim --output grid -- --max-length 256   options of finetune.py
+"""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What one worker needs to make runs.
+
+    Args:
+        command: program and first arguments of every run, up to the run's own options.
+        output: folder for run folders and logs.
+        poll: seconds between two looks for runs that other workers may lose.
+        discard_weights: remove the weights of a finished run, which the scores do not need.
+    """
+
+    command: tuple[str, ...]
+    output: Path
+    poll: float
+    discard_weights: bool
+
+
+class Interrupted(Exception):  # noqa: N818 - a signal is no error
+    """The worker was asked to stop."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Work on the grid, or report on it."""
+    options = parse(arguments)
+    try:
+        study = GridStudy(
+            options.storage, options.study, options.interval, options.grace, options.max_attempts
+        )
+        if options.table or options.best or options.plot:
+            report(study, options)
+        else:
+            search(study, options)
+    except UserError as error:
+        sys.exit(f"error: {error}")
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line; what follows ``--`` goes to the training script."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    place = given.index("--") if "--" in given else len(given)
+    options = _parser().parse_args(given[:place])
+    options.finetune = given[place + 1 :]
+    options.storage = options.storage or str(options.output / "journal.log")
+    if not (options.table or options.best or options.plot) and options.dataset is None:
+        _parser().error("--dataset is needed to work on the grid")
+    return options
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--models", nargs="+", help="registry names, Hub ids or folders (default: the paper's eight)"
+    )
+    parser.add_argument("--dataset", help="dataset folder, Hub id or file of pairs")
+    parser.add_argument("--config", default="filtered", help="configuration (default: %(default)s)")
+    parser.add_argument("--output", type=Path, required=True, help="folder for runs, logs and the journal")
+    parser.add_argument(
+        "--storage", help="database address, or path of a journal file (default: OUTPUT/journal.log)"
+    )
+    parser.add_argument("--study", default="lyricsim-grid", help="name in the storage (default: %(default)s)")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[42], help="default: 42")
+    parser.add_argument("--batch-sizes", type=int, nargs="+", default=BATCH_SIZES, help="default: 8 16 32")
+    parser.add_argument(
+        "--weight-decays", type=float, nargs="+", default=WEIGHT_DECAYS, help="default: 0.1 0.01"
+    )
+    parser.add_argument(
+        "--learning-rates", type=float, nargs="+", default=LEARNING_RATES, help="default: 1e-5 2e-5 3e-5 5e-5"
+    )
+    parser.add_argument(
+        "--launcher",
+        default=f"{shlex.quote(sys.executable)} -m accelerate.commands.launch",
+        help="program that starts training/finetune.py (default: accelerate launch)",
+    )
+    parser.add_argument(
+        "--interval", type=int, default=30, help="seconds between signs of life (default: 30)"
+    )
+    parser.add_argument(
+        "--grace",
+        type=int,
+        default=120,
+        help="seconds of silence after which a worker is dead (default: 120)",
+    )
+    parser.add_argument(
+        "--max-attempts", type=int, default=3, help="give a run up that so many workers died of (default: 3)"
+    )
+    parser.add_argument("--discard-weights", action="store_true", help="keep the scores of each run only")
+    parser.add_argument("--table", action="store_true", help="print all points, best first, and stop")
+    parser.add_argument(
+        "--plot", type=Path, help="draw development scores into this PNG, PDF or SVG, and stop"
+    )
+    parser.add_argument("--best", action="store_true", help="print the command of the best point, and stop")
+    parser.add_argument("--json", action="store_true", help="the table as JSON")
+    return parser
+
+
+def search(study: GridStudy, options: argparse.Namespace) -> None:
+    """Make runs until none is left, waiting for those of other workers, which may die."""
+    models = options.models or [entry.name for entry in paper_models()]
+    for model in models:
+        resolve(model)
+    points = points_of(options.batch_sizes, options.weight_decays, options.learning_rates)
+    runs = grid_runs(models, points, options.seeds)
+    shared = ["--dataset", options.dataset, "--config", options.config, *options.finetune]
+    study.agree_on({"options": shared})
+    command = (*shlex.split(options.launcher), str(FINETUNE), *shared)
+    worker = Worker(command, options.output, min(5.0, options.interval), options.discard_weights)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _interrupt)
+    try:
+        work(study, runs, worker)
+    except Interrupted:
+        sys.exit("stopped; what is finished is kept, and the same command goes on")
+    report(study, options)
+
+
+def work(study: GridStudy, runs: Sequence[GridRun], worker: Worker) -> None:
+    """Claim and make runs; returns when every run has ended."""
+    with tqdm(total=len(runs), desc="runs of all workers", unit="run") as bar:
+        while True:
+            claim = study.claim(runs)
+            attempts = study.attempts()
+            bar.n = len({a.run for a in attempts if a.state in ("complete", "failed")} & set(runs))
+            bar.refresh()
+            if claim:
+                make_run(study, claim, worker)
+            elif is_open(attempts):
+                time.sleep(worker.poll)
+            else:
+                return
+
+
+def make_run(study: GridStudy, claim: Claim, worker: Worker) -> None:
+    """Train one model; its scores or its failure go into the study."""
+    name = f"{claim.number:04d}_{claim.run.key}"
+    folder, log = worker.output / "runs" / name, worker.output / "logs" / f"{name}.log"
+    command = [*worker.command, *claim.run.options(), "--output", str(folder)]
+    try:
+        with study.beating(claim):
+            status = run_logged(command, log)
+    except Interrupted:
+        study.release(claim)
+        raise
+    scores = read_scores(folder) if status == 0 else None
+    if scores is None:
+        known = study.fail(claim, failure_of(status, log))
+    else:
+        known = study.complete(claim, *scores, str(folder))
+    if not known:
+        tqdm.write(
+            f"{name} took so long without a sign of life that another worker has it; result left aside"
+        )
+    if worker.discard_weights and scores:
+        discard_weights(folder)
+
+
+def run_logged(command: Sequence[str], log: Path) -> int:
+    """Run a command with its output in a file; returns its exit status. The child ends with this process."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    # A killed worker cannot stop its run, which would go on holding the accelerator.
+    guard = ["setpriv", "--pdeathsig", "TERM", "--"] if shutil.which("setpriv") else []
+    with log.open("wb") as stream:
+        stream.write(f"{shlex.join(command)}\n".encode())
+        stream.flush()
+        process = subprocess.Popen([*guard, *command], stdout=stream, stderr=subprocess.STDOUT)
+        try:
+            return process.wait()
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+
+
+def read_scores(folder: Path) -> tuple[float, float | None] | None:
+    """Development and test combined score of a run; None if it has no development score."""
+    try:
+        metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+        development = metrics["validation"]["combined_score"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    test = metrics.get("test", {}).get("combined_score")
+    return None if development is None else (float(development), test)
+
+
+def failure_of(status: int, log: Path) -> str:
+    """The exit status and the last lines of a run's log."""
+    lines = [line for line in log.read_text("utf-8", errors="replace").splitlines() if line.strip()]
+    return f"exit status {status}: " + "\n".join(lines[1:][-FAILURE_LINES:])
+
+
+def discard_weights(folder: Path) -> None:
+    """Remove the weights that a finished run wrote."""
+    for path in folder.rglob("*.safetensors"):
+        path.unlink()
+
+
+def report(study: GridStudy, options: argparse.Namespace) -> None:
+    """Print the table or the winner's command, or draw the plot."""
+    chosen = [a for a in study.attempts() if not options.models or a.run.model in options.models]
+    rows = summarise(chosen)
+    if options.plot:
+        plot(rows, options.plot)
+    if options.best:
+        print(best_command(rows, study, options))
+    elif options.json:
+        print_json([as_json(row) for row in rows])
+    elif not options.plot or options.table:
+        print_table("Grid search, best development score first", COLUMNS, [table_row(row) for row in rows])
+        for attempt in chosen:
+            if attempt.state == "failed":
+                print(f"failed: {attempt.run.key}\n  {attempt.failure}", file=sys.stderr)
+
+
+def best_command(rows: Sequence[PointSummary], study: GridStudy, options: argparse.Namespace) -> str:
+    """The command that trains the best point again, with the seeds it was chosen by.
+
+    Raises:
+        UserError: no run has finished.
+    """
+    best = winner(rows)
+    if best is None:
+        raise UserError(
+            "no run has a development score", "at least one finished run", "let a worker finish one"
+        )
+    run = GridRun(best.model, best.point, best.seeds[0])
+    settings = run.options()[:-1] + [str(seed) for seed in best.seeds]
+    launcher = ["accelerate", "launch", "training/finetune.py"]
+    return shlex.join(
+        [*launcher, *study.search()["options"], *settings, "--output", str(options.output / "best")]
+    )
+
+
+def plot(rows: Sequence[PointSummary], path: Path) -> None:
+    """Development score by learning rate: a panel a model, a line a batch size and weight decay.
+
+    Raises:
+        UserError: no run has finished.
+    """
+    if winner(rows) is None:
+        raise UserError(
+            "no run has a development score", "at least one finished run", "let a worker finish one"
+        )
+    draw_grid(rows, path)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise Interrupted
+
+
+if __name__ == "__main__":
+    main()
