@@ -7,7 +7,6 @@ The consensus rule selects pairs by their agreement, so agreement measured after
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Literal
 
 import krippendorff
@@ -49,8 +48,9 @@ def alpha(counts: np.ndarray, level: Level = "ordinal") -> float:
 
 def alphas(pairs: Sequence[Pair]) -> dict[Level, float]:
     """Alpha of the pairs at all three levels (LyricSIM: ordinal 0.2786 raw, 0.9010 filtered)."""
-    columns = zip_longest(*(pair.ratings for pair in pairs), fillvalue=_NO_RATING)
-    counts = value_counts(np.array(list(columns), dtype=np.int64).reshape(-1, len(pairs)).T)
+    most = max((len(pair.ratings) for pair in pairs), default=0)
+    padded = [pair.ratings + (_NO_RATING,) * (most - len(pair.ratings)) for pair in pairs]
+    counts = value_counts(np.array(padded, dtype=np.int64).reshape(len(pairs), most))
     return {level: alpha(counts, level) for level in LEVELS}
 
 

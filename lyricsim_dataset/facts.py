@@ -15,7 +15,13 @@ import numpy as np
 
 from lyricsim_dataset.agreement import WITHIN, alphas, one_against_the_others, permuted_alphas
 from lyricsim_dataset.annotations import Tables
-from lyricsim_dataset.consensus import ConsensusRule, agreed_rating, kept_pairs, ratings_array
+from lyricsim_dataset.consensus import (
+    RATERS_A_PAIR,
+    ConsensusRule,
+    agreed_rating,
+    kept_pairs,
+    ratings_array,
+)
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN, Pair, Rating, Song
 from lyricsim_dataset.splits import SEED
 from lyricsim_dataset.variance import variance_shares
@@ -28,21 +34,20 @@ def facts(tables: Tables, repetitions: int = REPETITIONS, seed: int = SEED) -> d
     """Recompute every fact that the paper or the card states about the data.
 
     Args:
-        tables: songs, ratings and pairs, three ratings a pair.
+        tables: songs, ratings and pairs. What the consensus rule has a part in (``filtered`` figures,
+            ``reliability``) is about the pairs with three ratings; LyricSIM has no others.
         repetitions: permutations behind ``reliability.permuted``.
         seed: of these permutations.
 
     Returns:
         Sections of counts and figures; percentages 0 to 100, lengths in words (``str.split()``).
-
-    Raises:
-        UserError: a pair has not three ratings.
     """
-    kept = kept_pairs(tables.pairs)
+    three = [pair for pair in tables.pairs if len(pair.ratings) == RATERS_A_PAIR]
+    kept = kept_pairs(three)
     ordinal = alphas(kept)["ordinal"]
     lengths = {song.song_id: song.length for song in tables.songs}
     document = {
-        "counts": _counts(tables, kept),
+        "counts": _counts(tables, three, kept),
         "table_1": {"raw": rating_counts(tables.pairs), "filtered": rating_counts(kept)},
         "table_2": {"pairs": len(kept), **length_facts(lengths.values()), "alpha": ordinal},
         "alpha": {"raw": alphas(tables.pairs), "filtered": alphas(kept)},
@@ -50,7 +55,7 @@ def facts(tables: Tables, repetitions: int = REPETITIONS, seed: int = SEED) -> d
         "pair_lengths": {name: pair_length_facts(p, lengths) for name, p in _sets(tables.pairs, kept)},
         "annotators": annotator_facts(tables.ratings, kept),
         "labels": label_facts(kept),
-        "reliability": _reliability(tables, kept, repetitions, seed),
+        "reliability": _reliability(tables.ratings, three, kept, repetitions, seed),
     }
     return _without_nan(document)
 
@@ -59,14 +64,14 @@ def _sets(pairs: Sequence[Pair], kept: Sequence[Pair]) -> list[tuple[str, Sequen
     return [("raw", pairs), ("filtered", kept)]
 
 
-def _counts(tables: Tables, kept: Sequence[Pair]) -> dict[str, int]:
+def _counts(tables: Tables, three: Sequence[Pair], kept: Sequence[Pair]) -> dict[str, int]:
     return {
         "songs": len(tables.songs),
         "ratings": len(tables.ratings),
         "ratings_kept": sum(len(pair.ratings) for pair in kept),
         "pairs": len(tables.pairs),
         "pairs_kept": len(kept),
-        "pairs_kept_by_text": len(kept_pairs(tables.pairs, ConsensusRule.TEXT)),
+        "pairs_kept_by_text": len(kept_pairs(three, ConsensusRule.TEXT)),
     }
 
 
@@ -151,14 +156,18 @@ def label_facts(kept: Sequence[Pair]) -> dict[str, Any]:
     }
 
 
-def _reliability(tables: Tables, kept: Sequence[Pair], repetitions: int, seed: int) -> dict[str, Any]:
+def _reliability(
+    ratings: Sequence[Rating], three: Sequence[Pair], kept: Sequence[Pair], repetitions: int, seed: int
+) -> dict[str, Any]:
+    ids = {pair.pair_id for pair in three}
+    judged = [rating for rating in ratings if rating.pair_id in ids]
     return {
-        "permuted": [asdict(permuted_alphas(tables.ratings, w, repetitions, seed)) for w in WITHIN],
+        "permuted": [asdict(permuted_alphas(judged, within, repetitions, seed)) for within in WITHIN],
         "seed": seed,
         "one_against_the_others": {
-            name: one_against_the_others(ratings_array(pairs)) for name, pairs in _sets(tables.pairs, kept)
+            name: one_against_the_others(ratings_array(pairs)) for name, pairs in _sets(three, kept)
         },
-        "variance_shares": asdict(variance_shares(tables.ratings)),
+        "variance_shares": asdict(variance_shares(judged)),
     }
 
 

@@ -97,23 +97,40 @@ def _at(document: Any, path: tuple[str | int, ...]) -> Any:
 
 
 def report(
-    source: SourceTree, as_json: bool = False, repetitions: int = REPETITIONS, seed: int = SEED
+    source: SourceTree,
+    as_json: bool = False,
+    min_raters: int | None = None,
+    repetitions: int = REPETITIONS,
+    seed: int = SEED,
 ) -> None:
     """Recompute the facts of a source tree and print them: ``lyricsim-dataset report``.
 
     Args:
         source: what to read; the embedded sample is not compared with the paper.
         as_json: one JSON document instead of tables.
+        min_raters: as in ``read_tables``.
         repetitions: permutations behind the agreement that chance gives.
         seed: of these permutations.
+
+    Raises:
+        UserError: the source is not what it should be.
     """
-    document = facts(read_tables(source), repetitions, seed)
+    document = facts(read_tables(source, min_raters), repetitions, seed)
     comparisons = [] if source.sample else compare(document)
     if as_json:
         print_json(_with_origin(source, document, comparisons))
         return
+    for note in _notes(source):
+        print(note)
     for section in rows_for_table(document, comparisons):
         print_table(section.title, section.columns, section.rows)
+
+
+def _notes(source: SourceTree) -> list[str]:
+    """What a reader has to know about the source before any figure."""
+    if source.sample:
+        return ["The embedded sample: original verses with made-up ratings, not LyricSIM."]
+    return [f"Not upstream's own files, changed: {', '.join(source.modified)}"] if source.modified else []
 
 
 def _with_origin(

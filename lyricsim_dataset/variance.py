@@ -4,6 +4,7 @@ A rating of songs i and j by annotator a is modelled as mean + song_i + song_j +
 all of them independent and normal; the variances are estimated by restricted maximum likelihood.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,11 @@ class VarianceShares:
     rest: float
 
 
+_UNDEFINED = VarianceShares(math.nan, math.nan, math.nan, math.nan)
+#: Logarithms of variance ratios are sought within this distance of 0: a factor of 22,000 either way.
+_LIMIT = 10.0
+
+
 @dataclass(frozen=True)
 class _CrossProducts:
     """Inner products of the columns (songs, annotators, constant, ratings) and of their pair sums."""
@@ -50,17 +56,27 @@ class _CrossProducts:
 def variance_shares(ratings: Sequence[Rating]) -> VarianceShares:
     """Estimate the shares (LyricSIM raw: songs 16 %, annotator 23 %, pair 11 %, rest 49 %).
 
+    Args:
+        ratings: single judgements, the same number for each pair.
+
+    Returns:
+        The shares; all NaN where ratings are constant or where songs, annotators and pairs leave no rest,
+        since the model then has no maximum.
+
     Raises:
-        UserError: pairs differ in their number of ratings, or all ratings are the same.
+        UserError: pairs differ in their number of ratings.
     """
     products = _cross_products(ratings)
     if len({rating.rating for rating in ratings}) < 2:
-        raise UserError("ratings that are all the same", "ratings that vary", "there is no variance to share")
-    start = np.log([0.2, 0.4, 0.2])
+        return _UNDEFINED
     options = {"xatol": 1e-6, "fatol": 1e-8, "maxiter": 2000}
-    best = minimize(_criterion, start, args=(products,), method="Nelder-Mead", options=options)
+    start = np.log([0.2, 0.4, 0.2])
+    bounds = [(-_LIMIT, _LIMIT)] * 3
+    best = minimize(_criterion, start, args=(products,), method="Nelder-Mead", bounds=bounds, options=options)
     song, annotator, pair = np.exp(best.x)
     parts = np.array([2 * song, annotator, pair, 1.0])
+    if np.log(parts).max() > _LIMIT - 1:
+        return _UNDEFINED
     return VarianceShares(*(parts / parts.sum()).tolist())
 
 
