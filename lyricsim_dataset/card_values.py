@@ -55,10 +55,9 @@ def _built_row(config: BuiltConfig) -> tuple[str, ...]:
 
 def _column_tables(builder: LyricSIM) -> str:
     parts = []
-    for kind, columns in COLUMNS.items():
+    for kind in COLUMNS:
         names = ", ".join(f"`{c.name}`" for c in CONFIGURATIONS if c.kind == kind)
-        shown = [c for c in columns if builder.config.with_lyrics or not c.from_lyrics]
-        rows = [(f"`{c.name}`", _type_name(c.feature), c.meaning) for c in shown]
+        rows = [(f"`{c.name}`", _type_name(c.feature), c.meaning) for c in builder.columns_of(kind)]
         parts.append(f"In {names}:\n\n{table(('column', 'type', 'meaning'), rows)}")
     return "\n\n".join(parts)
 
@@ -87,6 +86,7 @@ def split_values(record: Mapping[str, Any]) -> Values:
         "seed": str(record["seed"]),
         "test_songs": number(len(record["test_songs"])),
         "straddling": number(splits["filtered-song-disjoint"]["left_out"]),
+        "compared": _compared(record["compared_with_upstream"]),
         "paper_leak": number(sum(leak["pairs"] for leak in paper if "test" in leak["splits"])),
         "split_table": table(head, [_split_row(name, split) for name, split in splits.items()]),
         "digest_table": table(
@@ -94,6 +94,15 @@ def split_values(record: Mapping[str, Any]) -> Values:
             [(f"`{name}`", f"`{split['digest']}`") for name, split in splits.items()],
         ),
     }
+
+
+def _compared(agreement: Mapping[str, int] | None) -> str:
+    if agreement is None:
+        return "The source has no list of filtered means to compare with."
+    return (
+        f"Of the {number(agreement['upstream'])} pairs in the source's own list of filtered means, "
+        f"{number(agreement['shared'])} are kept here, {number(agreement['equal'])} with exactly its label."
+    )
 
 
 def _split_row(name: str, split: Mapping[str, Any]) -> tuple[str, ...]:

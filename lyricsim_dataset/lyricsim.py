@@ -6,7 +6,7 @@ It runs in this process (``LyricSIM(config_name="filtered").download_and_prepare
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -172,8 +172,14 @@ class LyricSIM(datasets.GeneratorBasedBuilder):
     @property
     def columns(self) -> tuple[Column, ...]:
         """The chosen configuration's columns."""
-        every = COLUMNS[self.configuration.kind]
-        return tuple(c for c in every if self.config.with_lyrics or not c.from_lyrics)
+        return self.columns_of(self.configuration.kind)
+
+    def columns_of(self, kind: Kind) -> tuple[Column, ...]:
+        """The columns of a kind of configuration in this build; the sample's say what they are."""
+        kept = [c for c in COLUMNS[kind] if self.config.with_lyrics or not c.from_lyrics]
+        if not self.config.sample:
+            return tuple(kept)
+        return tuple(replace(c, meaning=f"{c.meaning} (made up: sample, not LyricSIM)") for c in kept)
 
     def _info(self) -> datasets.DatasetInfo:
         return datasets.DatasetInfo(

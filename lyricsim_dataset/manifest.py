@@ -10,11 +10,10 @@ import datasets
 from lyricsim_dataset.configurations import PAIR_CONFIGS
 from lyricsim_dataset.leaks import leaks
 from lyricsim_dataset.lyricsim import Column, LyricSIM
+from lyricsim_dataset.reference import compare, read_reference
 from lyricsim_dataset.release import Release
-from lyricsim_dataset.sources import UPSTREAM_COMMIT, UPSTREAM_REPOSITORY
+from lyricsim_dataset.sources import REFERENCE_FILE, UPSTREAM_COMMIT, UPSTREAM_REPOSITORY
 from lyricsim_dataset.splits import membership_digest
-
-BUILD_RECORD = "build.json"
 
 
 @dataclass(frozen=True)
@@ -77,6 +76,7 @@ def build_record(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, A
             "fingerprint": source.fingerprint,
             "modified": list(source.modified),
         },
+        "compared_with_upstream": _compared(builder),
         "seed": release.seed,
         "test_songs": sorted(release.test_songs),
         "splits": {c.name: _split_record(release, c.name) for c in PAIR_CONFIGS},
@@ -85,6 +85,13 @@ def build_record(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, A
             for config in built
         },
     }
+
+
+def _compared(builder: LyricSIM) -> dict[str, int] | None:
+    path = builder.source.path(REFERENCE_FILE)
+    if not path.is_file():
+        return None
+    return asdict(compare(builder.release.filtered, read_reference(path)))
 
 
 def _split_record(release: Release, name: str) -> dict[str, Any]:

@@ -16,9 +16,12 @@ from lyricsim_dataset.card import render_card
 from lyricsim_dataset.configurations import CONFIG_NAMES
 from lyricsim_dataset.croissant import croissant
 from lyricsim_dataset.lyricsim import DATASET_NAME, SAMPLE_NAME, LyricSIM
-from lyricsim_dataset.manifest import BUILD_RECORD, BuiltConfig, BuiltFile, build_record
+from lyricsim_dataset.manifest import BuiltConfig, BuiltFile, build_record
+from lyricsim_dataset.verify import BUILD_RECORD, require_intact
 from lyricsim_tools.atomic import atomic_folder, sha256_of, write_json, write_text
+from lyricsim_tools.card_blocks import merge_cards
 from lyricsim_tools.errors import UserError
+from lyricsim_tools.hub import PushResult, push_folder
 
 CARD = "README.md"
 CROISSANT = "croissant.json"
@@ -79,15 +82,69 @@ def build(options: BuildOptions, out: Path | None = None) -> Path:
             _write_config(options.builder(name, Path(cache)), folder)
             for name in tqdm(CONFIG_NAMES, desc=f"building {target.name}", unit="configuration")
         ]
-        _write_papers(options.builder(CONFIG_NAMES[0], Path(cache)), built, folder)
+        _write_papers(options.builder(CONFIG_NAMES[0], Path(cache)), built, folder, edited=target / CARD)
     return target
 
 
-def _write_papers(builder: LyricSIM, built: Sequence[BuiltConfig], folder: Path) -> None:
+def push(
+    folder: Path,
+    repo_id: str,
+    *,
+    message: str,
+    public: bool = False,
+    revision: str | None = None,
+    overwrite: bool = False,
+    dry_run: bool = False,
+) -> PushResult:
+    """Publish a built folder on the Hub, private unless asked otherwise.
+
+    Args:
+        folder: what ``build`` wrote.
+        repo_id: ``owner/name``.
+        message: the commit's message.
+        public: let everybody see the repository.
+        revision: a branch, created if need be; None: ``main``.
+        overwrite: replace files that others wrote.
+        dry_run: say what would be sent, and send nothing.
+
+    Raises:
+        UserError: the folder is not an untouched build, the sample would get LyricSIM's name, or the Hub
+            refuses.
+    """
+    record = require_intact(folder)
+    _require_honest_name(Path(repo_id), bool(record["sample"]))
+    return push_folder(
+        folder,
+        repo_id,
+        repo_type="dataset",
+        message=message,
+        public=public,
+        revision=revision,
+        overwrite=overwrite,
+        dry_run=dry_run,
+        ignore=["*.py"],
+    )
+
+
+def _write_papers(builder: LyricSIM, built: Sequence[BuiltConfig], folder: Path, edited: Path) -> None:
     record = build_record(builder, built)
     write_json(folder / BUILD_RECORD, record)
     write_json(folder / CROISSANT, croissant(builder, built))
-    write_text(folder / CARD, render_card(builder, built, record))
+    write_text(folder / CARD, _with_edits(render_card(builder, built, record), edited))
+
+
+def _with_edits(card: str, edited: Path) -> str:
+    """The new card with what somebody wrote into the earlier build's card outside the generated blocks."""
+    if not edited.is_file():
+        return card
+    try:
+        return merge_cards(card, edited.read_text("utf-8"))
+    except ValueError as error:
+        raise UserError(
+            f"{edited}: {error}",
+            "a card whose head is YAML, so that your edits can be carried over",
+            "correct the head or move the card away; nothing was changed",
+        ) from error
 
 
 def _write_config(builder: LyricSIM, folder: Path) -> BuiltConfig:
@@ -129,8 +186,8 @@ def _require_honest_name(target: Path, sample: bool) -> None:
     if sample and "sample" not in target.name:
         raise UserError(
             f"the embedded sample would be written to {target}, a name that could be taken for LyricSIM's",
-            f"a folder with 'sample' in its name, such as {SAMPLE_NAME}",
-            "leave --out away, or choose such a name",
+            f"a name with 'sample' in it, such as {SAMPLE_NAME}",
+            "choose such a name",
         )
 
 
@@ -156,7 +213,7 @@ def _disk_errors(target: Path) -> Iterator[None]:
             raise
         raise UserError(
             f"{target} could not be written: {cause.strerror}",
-            "room for about 30 MB, part of it in the folder for temporary files",
+            "room for about 10 MB, part of it in the folder for temporary files",
             "free some space, or choose another disk with --out; nothing was changed",
         ) from error
 

@@ -15,7 +15,7 @@ UPSTREAM_COMMIT = "5f82932ddea9b8f2366bd351d95f5aef124d9a5b"
 RATINGS_FILE = "data/raw/annotation_results.csv"
 LYRICS_FILE = "data/raw/full_lyrics.tsv"
 ANNOTATED_LYRICS_FILE = "data/raw/lyrics_pairs.csv"
-# Upstream's own filtered means: nothing is built from it, everything is compared with it.
+# Upstream's own filtered means: nothing is built from them, but a build is compared with them.
 REFERENCE_FILE = "data/processed/avg_ratings.csv"
 
 PINS = (
