@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import betainc
 
-from .inputs import checked_pair, refusal, refuse_too_few
+from .inputs import INPUT_NAMES, checked_pair, refusal, refuse_too_few
 
 Undefined = Literal["nan", "raise"]
 
@@ -33,7 +33,7 @@ def pearson_and_spearman(
     predictions: object,
     references: object,
     undefined: Undefined = "nan",
-    names: tuple[str, str] = ("predictions", "references"),
+    names: tuple[str, str] = INPUT_NAMES,
 ) -> Correlations:
     """Linear and rank correlation of two equally long score lists.
 

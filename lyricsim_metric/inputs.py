@@ -6,11 +6,12 @@ only its own files, so the text is formed here and not by the repository's tools
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+INPUT_NAMES = ("predictions", "references")
 _SHOWN = 5
 # Every integer up to here, and not every one beyond, has its own double.
 _EXACT_INTEGERS = 2**53
@@ -28,7 +29,7 @@ def refusal(given: str, expected: str, remedy: str) -> ValueError:
 
 
 def checked_pair(
-    predictions: object, references: object, names: tuple[str, str] = ("predictions", "references")
+    predictions: object, references: object, names: tuple[str, str] = INPUT_NAMES
 ) -> tuple[np.ndarray, np.ndarray]:
     """Two equally long columns of finite doubles.
 
@@ -48,9 +49,24 @@ def checked_pair(
         >>> checked_pair([[0.5], [2]], (1, 3))
         (array([0.5, 2. ]), array([1., 3.]))
     """
-    left, right = as_scores(predictions, names[0]), as_scores(references, names[1])
-    refuse_mismatch(names[0], len(left), names[1], len(right))
-    return left, right
+    checked = checked_columns(dict(zip(names, (predictions, references), strict=True)))
+    return checked[names[0]], checked[names[1]]
+
+
+def checked_columns(columns: Mapping[str, object]) -> dict[str, np.ndarray]:
+    """Equally long columns of finite doubles.
+
+    Args:
+        columns: name → values, see :func:`checked_pair`.
+
+    Raises:
+        ValueError: see :func:`checked_pair`.
+    """
+    checked = {name: as_scores(values, name) for name, values in columns.items()}
+    *others, last = checked
+    for name in others:
+        refuse_mismatch(name, len(checked[name]), last, len(checked[last]))
+    return checked
 
 
 def refuse_mismatch(name: str, rows: int, other_name: str, other_rows: int) -> None:

@@ -4,18 +4,16 @@ evaluate copies this file and the helpers that a line at column 0 imports, and n
 file that the helpers need is therefore imported here by name.
 """
 
-import contextlib
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import datasets
 import evaluate
 
 from .correlations import Correlations as Correlations
-from .inputs import as_song_codes, checked_pair, refuse_too_few
-from .intervals import Bootstrap as Bootstrap
+from .inputs import INPUT_NAMES
+from .intervals import Options as Options
 from .resampling import WeightedScores as WeightedScores
+from .rows import CheckedRows
 from .scores import ScoreOptions, score_with
 
 _DESCRIPTION = """
@@ -49,8 +47,9 @@ Examples:
     >>> result = lyricsim_metric.compute(scale=100, p_values=True)
     >>> print(f"{result['combined_score']:.2f} {result['pearson_pvalue']:.3f}")
     99.26 0.015
+    >>> predictions, references = [0, 1, 0, 1, 3, 1, 4, 4], [0, 0, 0, 1, 1, 2, 3, 5]
     >>> result = lyricsim_metric.compute(
-    ...     predictions=[0, 1, 0, 1, 3, 1, 4, 4], references=[0, 0, 0, 1, 1, 2, 3, 5], confidence_level=0.9)
+    ...     predictions=predictions, references=references, confidence_level=0.95)
     >>> list(result)
     ['pearson', 'spearmanr', 'combined_score', 'pearson_ci', 'spearmanr_ci', 'combined_score_ci']
 """
@@ -70,21 +69,10 @@ _DEFAULTS = ScoreOptions()
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _INPUTS)
-class LyricsimMetric(evaluate.Metric):
-    """Pearson, Spearman and their mean, of rows given at once, in batches, one by one or by several processes.
+class LyricsimMetric(CheckedRows, evaluate.Metric):
+    """Pearson, Spearman and their mean, of rows given at once, in batches or by several processes."""
 
-    A single process keeps its rows in memory, so that any number of runs may share one cache; with
-    ``cache_dir`` or ``num_process`` they go to files, as in every evaluate module.
-    """
-
-    # Set by evaluate, which declares no types.
-    filelocks: Any
-    file_paths: Any
-
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        if settings.get("num_process", 1) == 1 and settings.get("cache_dir") is None:
-            settings["keep_in_memory"] = True
-        super().__init__(*arguments, **settings)
+    options_type = ScoreOptions
 
     def _info(self) -> evaluate.MetricInfo:
         return evaluate.MetricInfo(
@@ -92,62 +80,11 @@ class LyricsimMetric(evaluate.Metric):
             citation=_CITATION,
             inputs_description=_INPUTS,
             # Value("float") is single precision and would merge scores that differ.
-            features=datasets.Features(
-                {"predictions": datasets.Value("float64"), "references": datasets.Value("float64")}
-            ),
+            features=datasets.Features({name: datasets.Value("float64") for name in INPUT_NAMES}),
             # The NumPy format is single precision too.
             format="arrow",
             reference_urls=["https://arxiv.org/abs/2306.01325"],
         )
-
-    def add(self, *, prediction: object = None, reference: object = None, **others: object) -> None:
-        """Add one row; a row that is refused leaves those before it as they were.
-
-        Raises:
-            ValueError: not one finite number on each side.
-        """
-        # evaluate.combine hands single rows over under the names of columns.
-        row = {"predictions": prediction, "references": reference, **others}
-        self.add_batch(**{name: [value] for name, value in row.items()})
-
-    def add_batch(self, *, predictions: object = None, references: object = None, **others: object) -> None:
-        """Add rows; a batch that is refused leaves those before it as they were.
-
-        Raises:
-            ValueError: bad input, checked before evaluate would cast it.
-        """
-        scores, gold = checked_pair(predictions, references)
-        super().add_batch(predictions=scores, references=gold, **others)
-
-    def compute(
-        self,
-        *,
-        predictions: object = None,
-        references: object = None,
-        clusters: object = None,
-        **options: Any,
-    ) -> dict[str, Any] | None:
-        """Score all rows: those added before, then those given here.
-
-        Returns:
-            The scores; None in a process other than the first.
-
-        Raises:
-            ValueError: bad input or options; rows added before are kept.
-        """
-        checked = ScoreOptions(**options)
-        given = checked_pair(predictions, references) if _is_given(predictions, references) else None
-        if self.num_process == 1:
-            self._refuse_incomplete(0 if given is None else len(given[0]), clusters)
-        if self.num_process == 1 and given is not None and not len(self):
-            return self._compute(*given, clusters=clusters, options=checked)
-        with self._released_after_failure():
-            return super().compute(
-                predictions=None if given is None else given[0],
-                references=None if given is None else given[1],
-                clusters=clusters,
-                options=checked,
-            )
 
     def _compute(
         self,
@@ -157,27 +94,3 @@ class LyricsimMetric(evaluate.Metric):
         options: ScoreOptions = _DEFAULTS,
     ) -> dict[str, Any]:
         return score_with(predictions, references, options, clusters)
-
-    def _refuse_incomplete(self, given: int, clusters: object) -> None:
-        rows = len(self) + given
-        refuse_too_few(rows)
-        if clusters is not None:
-            as_song_codes(clusters, rows)
-
-    @contextlib.contextmanager
-    def _released_after_failure(self) -> Iterator[None]:
-        """Give up the files and locks of all processes if scoring fails, which evaluate itself does not."""
-        try:
-            yield
-        except Exception:
-            self.data = None
-            # The first process's lock is the last to go: the others wait for it.
-            for lock, path in reversed(list(zip(self.filelocks or (), self.file_paths or (), strict=True))):
-                Path(path).unlink(missing_ok=True)
-                lock.release()
-            self.filelocks = self.file_paths = None
-            raise
-
-
-def _is_given(predictions: object, references: object) -> bool:
-    return predictions is not None or references is not None

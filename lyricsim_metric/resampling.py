@@ -46,7 +46,7 @@ class IndependentRows:
 
     def draw(self, generator: np.random.Generator, resamples: int) -> Iterator[np.ndarray]:
         """Each row's weight is how often it was drawn; weights of a resample sum to n."""
-        for size in _block_sizes(resamples, self.rows):
+        for size in block_sizes(resamples, self.rows):
             yield _multiplicities(generator, size, self.rows)
 
     def leave_out(self) -> Iterator[np.ndarray]:
@@ -74,7 +74,7 @@ class SharedSongs:
         """Products of the two songs' multiplicities; weights of a resample sum to about n."""
         first, second = self.songs.T
         count = int(self.songs.max()) + 1
-        for size in _block_sizes(resamples, max(len(self.songs), count)):
+        for size in block_sizes(resamples, max(len(self.songs), count)):
             drawn = _multiplicities(generator, size, count)
             yield drawn[:, first] * drawn[:, second]
 
@@ -87,14 +87,26 @@ class SharedSongs:
             yield ((first != column) & (second != column)).astype(np.float64)
 
 
-def design_of(songs: np.ndarray | None, order: np.ndarray) -> Design:
+def design_of(songs: np.ndarray | None, rows: int) -> Design:
     """What resamples draw: rows, or songs where the two of each row are known.
 
     Args:
         songs: shape (n, 2), numbers from 0, or None.
-        order: shape (n,), the rows' order in the table that is scored.
+        rows: n.
     """
-    return IndependentRows(len(order)) if songs is None else SharedSongs(songs[order])
+    return IndependentRows(rows) if songs is None else SharedSongs(songs)
+
+
+def block_sizes(replicates: int, cells_each: int) -> Iterator[int]:
+    """Sizes of blocks that hold ``replicates`` together and fit a processor's cache.
+
+    Args:
+        replicates: how many there are.
+        cells_each: numbers that one takes.
+    """
+    size = max(1, _BLOCK_CELLS // cells_each)
+    for start in range(0, replicates, size):
+        yield min(size, replicates - start)
 
 
 class WeightedPearson:
@@ -230,12 +242,6 @@ def _multiplicities(generator: np.random.Generator, size: int, units: int) -> np
     return np.bincount(drawn.ravel(), minlength=size * units).reshape(size, units).astype(np.float64)
 
 
-def _block_sizes(replicates: int, cells_each: int) -> Iterator[int]:
-    size = max(1, _BLOCK_CELLS // cells_each)
-    for start in range(0, replicates, size):
-        yield min(size, replicates - start)
-
-
 def _groups(units: int) -> np.ndarray:
     """The group of each unit: its own, or one of a fixed number in an order that tells nothing."""
     if units <= _JACKKNIFE_GROUPS:
@@ -245,6 +251,6 @@ def _groups(units: int) -> np.ndarray:
 
 def _blocks_of_groups(group_of_unit: np.ndarray, cells_each: int) -> Iterator[np.ndarray]:
     start = 0
-    for size in _block_sizes(int(group_of_unit.max()) + 1, cells_each):
+    for size in block_sizes(int(group_of_unit.max()) + 1, cells_each):
         yield np.arange(start, start + size)
         start += size

@@ -1,59 +1,28 @@
 """The metric as one plain function: what ``compute`` returns, without evaluate."""
 
-import math
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from .correlations import Undefined, p_value, pearson_and_spearman
-from .inputs import as_song_codes, checked_pair, refusal
-from .intervals import DEFAULT_RESAMPLES, Bootstrap, Method, bootstrap_intervals
+from .correlations import p_value, pearson_and_spearman
+from .inputs import as_song_codes, checked_pair
+from .intervals import Options, bootstrap_intervals
 from .resampling import WeightedScores, design_of
 
 SCORE_NAMES = ("pearson", "spearmanr", "combined_score")
 
 
 @dataclass(frozen=True)
-class ScoreOptions:
-    """What is returned, and how.
+class ScoreOptions(Options):
+    """What :func:`score` returns, and how it is made.
 
     Args:
-        scale: what every score and interval is multiplied by; 100 prints as the paper does.
-        confidence_level: between 0 and 1 adds an interval to each score; None adds none.
-        ci_method: "bca" or "percentile".
-        n_resamples: tables drawn for the intervals.
-        seed: of the private generator that draws them.
-        p_values: whether to add the p-values of both coefficients.
-        undefined: what a constant side does: "nan" gives NaN and one warning, "raise" raises.
-
-    Raises:
-        ValueError: a value out of its range.
+        p_values: whether to add the p-values of both coefficients, which take rows as independent.
     """
 
-    scale: float = 1.0
-    confidence_level: float | None = None
-    ci_method: Method = "bca"
-    n_resamples: int = DEFAULT_RESAMPLES
-    seed: int = 0
     p_values: bool = False
-    undefined: Undefined = "nan"
-
-    def __post_init__(self) -> None:
-        scale = self.scale
-        if not isinstance(scale, numbers.Real) or not 0 < scale < math.inf:
-            raise refusal(f"scale is {scale!r}", "a positive number", "pass 1, or 100 for the paper's way")
-        if self.undefined not in get_args(Undefined):
-            raise refusal(f"undefined is {self.undefined!r}", "'nan' or 'raise'", "pass undefined='nan'")
-        self.bootstrap()
-
-    def bootstrap(self) -> Bootstrap | None:
-        """How intervals are made, or None where none are asked for."""
-        level = 0.95 if self.confidence_level is None else self.confidence_level
-        options = Bootstrap(level, self.ci_method, self.n_resamples, self.seed)
-        return None if self.confidence_level is None else options
 
 
 def score(predictions: object, references: object, clusters: object = None, **options: Any) -> dict[str, Any]:
@@ -63,7 +32,7 @@ def score(predictions: object, references: object, clusters: object = None, **op
         predictions: shape (n,) or (n, 1), any finite real scores, n ≥ 2.
         references: the same number of gold similarities.
         clusters: the ids of the two songs of every row, shape (n, 2); intervals then resample songs.
-        options: the fields of :class:`ScoreOptions`.
+        options: the fields of :class:`.intervals.Options` and :class:`ScoreOptions`.
 
     Returns:
         ``pearson``, ``spearmanr``, ``combined_score``; with ``confidence_level`` the same names with ``_ci``,
@@ -90,8 +59,8 @@ def score_with(
     result: dict[str, Any] = {
         name: value * options.scale for name, value in zip(SCORE_NAMES, point, strict=True)
     }
-    if bootstrap := options.bootstrap():
-        for name, bounds in zip(SCORE_NAMES, _intervals(x, y, songs, point, bootstrap), strict=True):
+    if options.confidence_level is not None:
+        for name, bounds in zip(SCORE_NAMES, _intervals(x, y, songs, point, options), strict=True):
             result[f"{name}_ci"] = [bound * options.scale for bound in bounds]
     if options.p_values:
         result["pearson_pvalue"] = p_value(found.pearson, len(x))
@@ -100,9 +69,9 @@ def score_with(
 
 
 def _intervals(
-    x: np.ndarray, y: np.ndarray, songs: np.ndarray | None, point: Sequence[float], bootstrap: Bootstrap
+    x: np.ndarray, y: np.ndarray, songs: np.ndarray | None, point: Sequence[float], options: Options
 ) -> list[list[float]]:
     # Sorted first, so that an interval doesn't depend on the order in which batches or processes came.
     order = np.lexsort((y, x))
-    design = design_of(songs, order)
-    return bootstrap_intervals(WeightedScores(x[order], y[order]), point, design, bootstrap)
+    design = design_of(None if songs is None else songs[order], len(order))
+    return bootstrap_intervals(WeightedScores(x[order], y[order]), point, design, options)
