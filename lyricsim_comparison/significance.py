@@ -75,7 +75,7 @@ def permutation_p_values(
 
 
 class _SwappedDifferences:
-    """Differences after swapping rows of two systems, as weights of both systems' rows one under the other."""
+    """Differences after swapping rows of two systems, as weights of the one put under the other."""
 
     def __init__(self, first: np.ndarray, second: np.ndarray, references: np.ndarray) -> None:
         gold = np.concatenate([references, references])

@@ -1,0 +1,1 @@
+../lyricsim_metric/app.py
