@@ -83,7 +83,11 @@ def _publish(partial: Path, final: Path, position: Position) -> None:
 
 def _explain(error: Exception, run: Path, step: int) -> UserError:
     earlier = latest(run)
-    usable = f"the checkpoint of step {read_position(earlier).step} is untouched" if earlier else "there is none yet"
+    usable = (
+        f"the checkpoint of step {read_position(earlier).step} is untouched"
+        if earlier
+        else "there is none yet"
+    )
     return UserError(
         f"the checkpoint of step {step} could not be written: {error}",
         "enough space and the right to write there",

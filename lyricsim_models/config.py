@@ -71,7 +71,9 @@ class Recipe:
         _require("weight_decay", self.weight_decay, "0 or more", 0 <= self.weight_decay < math.inf)
         _require("warmup_ratio", self.warmup_ratio, "at least 0 and below 1", 0 <= self.warmup_ratio < 1)
         _require("dropout", self.dropout, "0 ≤ P < 1", self.dropout is None or 0 <= self.dropout < 1)
-        _require("architecture", self.architecture, " or ".join(ARCHITECTURES), self.architecture in ARCHITECTURES)
+        _require(
+            "architecture", self.architecture, " or ".join(ARCHITECTURES), self.architecture in ARCHITECTURES
+        )
         _require("line_breaks", self.line_breaks, ", ".join(LINE_BREAKS), self.line_breaks in LINE_BREAKS)
 
     def to_dict(self) -> dict[str, object]:

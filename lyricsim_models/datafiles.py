@@ -90,7 +90,10 @@ def _file_splits(path: Path) -> dict[str, dict[str, list[Any]]]:
             "correct the column, or remove it to have 85-5-10 per cent drawn",
         )
     return {
-        split: {key: [v for v, s in zip(values, names, strict=True) if s == split] for key, values in columns.items()}
+        split: {
+            key: [v for v, s in zip(values, names, strict=True) if s == split]
+            for key, values in columns.items()
+        }
         for split in SPLITS
         if split in names
     }
@@ -132,4 +135,6 @@ def _dataset_splits(dataset: str, config: str | None) -> dict[str, dict[str, lis
             raise UserError(
                 f"{dataset} is streamed", "a dataset that is read whole", "load it without streaming=True"
             )
-        return {split: {name: list(part[name]) for name in part.column_names} for split, part in loaded.items()}
+        return {
+            split: {name: list(part[name]) for name in part.column_names} for split, part in loaded.items()
+        }

@@ -1,6 +1,8 @@
 """Checkpoints as modules with one interface: padded batch in, one score a pair out."""
 
+import contextlib
 import inspect
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +22,7 @@ class CrossScorer(nn.Module):
 
     def __init__(self, encoder: nn.Module) -> None:
         super().__init__()
-        self.encoder = encoder
+        self.encoder: Any = encoder
 
     def forward(self, **batch: torch.Tensor) -> torch.Tensor:
         """Scores of shape (b,); the last axis is named, since a bare squeeze would drop a batch of one."""
@@ -39,7 +41,7 @@ class SentenceScorer(nn.Module):
 
     def __init__(self, encoder: nn.Module, pooling: str, line: tuple[float, float] = (5.0, 0.0)) -> None:
         super().__init__()
-        self.encoder = encoder
+        self.encoder: Any = encoder
         self.pooling = pooling
         self.line = nn.Parameter(torch.tensor(line, dtype=torch.float32))
 
@@ -87,8 +89,8 @@ class Loaded:
         """Pairs of lyrics as rows of this model's tokens."""
         if self.architecture == "cross-encoder":
             return tokenize_joint(self.tokenizer, first, second, self.max_length)
-        sides = [[self.prompt + text for text in side] for side in (first, second)]
-        return tokenize_apart(self.tokenizer, *sides, self.max_length)
+        first, second = ([self.prompt + text for text in side] for side in (first, second))
+        return tokenize_apart(self.tokenizer, first, second, self.max_length)
 
 
 def load(model: Model, recipe: Recipe, seed: int, *, trained: bool = False) -> Loaded:
@@ -104,7 +106,7 @@ def load(model: Model, recipe: Recipe, seed: int, *, trained: bool = False) -> L
         UserError: the checkpoint holds another kind of model, needs a package, or pools in an unknown way.
     """
     tokenizer = load_tokenizer(model, recipe.line_breaks)
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), quiet_transformers():
         torch.manual_seed(seed)
         joint = recipe.architecture == "cross-encoder"
         encoder = (_classifier if joint else _encoder)(model, recipe, trained)
@@ -116,6 +118,22 @@ def load(model: Model, recipe: Recipe, seed: int, *, trained: bool = False) -> L
     scorer: Scorer = CrossScorer(encoder) if joint else SentenceScorer(encoder, read_pooling(model))
     prompt = "" if joint else _prompt(model, recipe)
     return Loaded(scorer, tokenizer, recipe.architecture, limit, prompt)
+
+
+@contextlib.contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Hold back the library's bars and its report of new weights, which ``_refuse_partial`` judges."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def _prompt(model: Model, recipe: Recipe) -> str:
@@ -148,7 +166,7 @@ def _encoder(model: Model, recipe: Recipe, trained: bool) -> Any:
 
     config = AutoConfig.from_pretrained(model.reference, revision=model.revision)
     _set_dropout(config, recipe.dropout)
-    kind = MODEL_MAPPING[type(config)]
+    kind: Any = MODEL_MAPPING[type(config)]
     # A pooler would never get a gradient, which several topologies take for an error.
     bare = {"add_pooling_layer": False} if "add_pooling_layer" in inspect.signature(kind).parameters else {}
     encoder, report = kind.from_pretrained(
@@ -176,7 +194,11 @@ def _refuse_partial(model: Model, encoder: Any, report: dict[str, Any], trained:
     headed = hasattr(encoder, encoder.base_model_prefix) and not trained
     body = f"{encoder.base_model_prefix}." if headed else ""
     mismatched = [key[0] if isinstance(key, tuple) else key for key in report["mismatched_keys"]]
-    absent = [k for k in [*report["missing_keys"], *mismatched] if k.startswith(body) and (trained or "pooler" not in k)]
+    absent = [
+        k
+        for k in [*report["missing_keys"], *mismatched]
+        if k.startswith(body) and (trained or "pooler" not in k)
+    ]
     if absent:
         raise UserError(
             f"{model.reference} lacks or misfits {len(absent)} weights of {type(encoder).__name__}, "

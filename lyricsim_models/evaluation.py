@@ -85,7 +85,7 @@ def refuse_no_best(selection: Selection) -> None:
     """
     if selection.score is None:
         raise UserError(
-            "no checkpoint had a defined development score: its predictions, or the gold scores, were constant",
+            "no checkpoint had a defined development score: all its predictions were the same, or not finite",
             "at least one epoch with a defined combined score",
             "train longer or with another --learning-rate, or look at the validation split's scores",
         )

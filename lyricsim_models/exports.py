@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from lyricsim_models.encoders import Loaded, SentenceScorer
+from lyricsim_models.encoders import Loaded, SentenceScorer, quiet_transformers
 from lyricsim_models.sentence_folder import write_sentence_files
 from lyricsim_tools.atomic import write_json
 from lyricsim_tools.files import flush_tree, set_usual_modes
@@ -27,7 +27,8 @@ def write_model(folder: Path, loaded: Loaded, weights: dict[str, torch.Tensor]) 
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".partial", dir=folder.parent))
     try:
-        _write(partial, loaded, weights)
+        with quiet_transformers():
+            _write(partial, loaded, weights)
         set_usual_modes(partial)
         flush_tree(partial)
         if folder.exists():
@@ -44,13 +45,13 @@ def _write(folder: Path, loaded: Loaded, weights: dict[str, torch.Tensor]) -> No
         for name, value in weights.items()
         if name.startswith("encoder.")
     }
-    scorer.encoder.save_pretrained(folder, state_dict=inner)  # type: ignore[operator, union-attr]
+    scorer.encoder.save_pretrained(folder, state_dict=inner)
     loaded.tokenizer.save_pretrained(folder)
     if isinstance(scorer, SentenceScorer):
         slope, intercept = weights["line"].tolist()
         write_sentence_files(
             folder,
-            width=scorer.encoder.config.hidden_size,  # type: ignore[union-attr]
+            width=scorer.encoder.config.hidden_size,
             pooling=scorer.pooling,
             prompt=loaded.prompt,
             max_length=loaded.max_length,

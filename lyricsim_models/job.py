@@ -49,7 +49,9 @@ class Job:
     def __post_init__(self) -> None:
         if self.checkpoint_every is not None and self.checkpoint_every < 1:
             raise UserError(
-                f"--checkpoint-every {self.checkpoint_every}", "at least 1", "leave it out for epoch ends only"
+                f"--checkpoint-every {self.checkpoint_every}",
+                "at least 1",
+                "leave it out for epoch ends only",
             )
         if self.resume and self.overwrite:
             raise UserError("--resume and --overwrite together", "one of them", "drop one")

@@ -146,7 +146,9 @@ class Learner:
         predictions = self.module(**inputs).float()
         return ((predictions - gold) ** 2).sum() * batch.weight
 
-    def _agreed_loss(self, errors: float, rows: Rows, mine: list[MicroBatch], step: int) -> tuple[float, bool]:
+    def _agreed_loss(
+        self, errors: float, rows: Rows, mine: list[MicroBatch], step: int
+    ) -> tuple[float, bool]:
         """Mean over the global batch; all processes learn of a bad one or a signal before any moves on."""
         bad = not np.isfinite(errors)
         mail = [0.0 if bad else errors, float(bad), float(self.asked_to_stop())]
@@ -173,7 +175,13 @@ def _not_finite(what: str, step: int, pair_ids: list[str]) -> NotFiniteError:
 
 
 def score_rows(
-    workers: Workers, module: nn.Module, rows: TokenRows, batch: Batch, per_device: int, *, exact: bool = False
+    workers: Workers,
+    module: nn.Module,
+    rows: TokenRows,
+    batch: Batch,
+    per_device: int,
+    *,
+    exact: bool = False,
 ) -> NDArray[np.float64]:
     """Score every row exactly once, spread over all processes.
 

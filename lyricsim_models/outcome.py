@@ -102,7 +102,9 @@ def _score(
     truncated = int(rows.truncated.sum())
     if loaded.architecture == "bi-encoder" or not (measure or job.recipe.symmetric):
         return forward, {}, truncated
-    backward = score_rows(workers, loaded.scorer, loaded.tokenize(second, first), batch, per_device, exact=True)
+    backward = score_rows(
+        workers, loaded.scorer, loaded.tokenize(second, first), batch, per_device, exact=True
+    )
     scores = (forward + backward) / 2 if job.recipe.symmetric else forward
     return scores, {"asymmetry": asymmetry(forward, backward)}, truncated
 
@@ -114,14 +116,14 @@ def _refuse_other_model(metrics: Mapping[str, Any], position: Position, precisio
     found = metrics["validation"]["combined_score"]
     if found is None or abs(found - chosen) > _TOLERANCES.get(precision, _TOLERANCE_MIXED):
         raise UserError(
-            f"the exported best checkpoint scores {found} on the validation split; it was chosen with {chosen}",
+            f"the reloaded best checkpoint scores {found} on validation; it was chosen with {chosen}",
             "the same score but for rounding",
             "report this with the run's metrics.jsonl; the checkpoints are kept",
         )
 
 
 def _mark_seen(metrics: Mapping[str, Any], splits: Mapping[str, PairTable]) -> None:
-    """Say of the test split how much of it training knew: songs always, pairs only where they were allowed."""
+    """Say of the test split how much of it training knew."""
     if "test" not in metrics:
         return
     training, selection = seen_in_training(splits)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from lyricsim_models.config import SCORE_MAXIMUM, SCORE_MINIMUM
@@ -38,8 +38,10 @@ class PairTable:
     def take(self, rows: Iterable[int]) -> "PairTable":
         """The chosen rows, in the order given."""
         chosen = list(rows)
-        columns = (self.pair_ids, self.song_ids_1, self.song_ids_2, self.lyrics_1, self.lyrics_2, self.scores)
-        return PairTable(*[None if c is None else tuple(c[i] for i in chosen) for c in columns])  # type: ignore[arg-type]
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return PairTable(
+            **{name: column and tuple(column[row] for row in chosen) for name, column in columns.items()}
+        )
 
     @property
     def gold(self) -> tuple[float, ...]:
@@ -75,9 +77,9 @@ def pair_table(columns: Mapping[str, Sequence[Any]], name: str, *, need_scores: 
     if not len(columns["lyrics_1"]):
         raise UserError(f"{name} is empty", "at least one pair", "check the data, or leave this split out")
     lyrics = [_texts(columns[column], column, name) for column in REQUIRED_COLUMNS[:2]]
-    songs = [_identities(columns.get(f"song_id_{side}")) for side in (1, 2)]
     scores = _scores(columns["score"], name) if "score" in columns else None
-    return PairTable(_pair_ids(columns, name), *songs, *lyrics, scores)
+    songs = [_identities(columns.get(f"song_id_{side}")) for side in (1, 2)]
+    return PairTable(_pair_ids(columns, name), songs[0], songs[1], lyrics[0], lyrics[1], scores)
 
 
 def _texts(values: Sequence[Any], column: str, name: str) -> tuple[str, ...]:

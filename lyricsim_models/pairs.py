@@ -50,7 +50,7 @@ def tokenize_joint(tokenizer: Any, first: Sequence[str], second: Sequence[str], 
     cut = np.array([len(ids) > max_length for ids in whole["input_ids"]])
     if cut.any():
         chosen = np.flatnonzero(cut)
-        pairs = [first[i] for i in chosen], [second[i] for i in chosen]
+        pairs = [first[int(i)] for i in chosen], [second[int(i)] for i in chosen]
         shorter = tokenizer(*pairs, truncation="longest_first", max_length=max_length)
         _replace(whole, shorter, chosen)
     return _rows((_sequences(whole),), cut)

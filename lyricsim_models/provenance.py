@@ -1,4 +1,4 @@
-"""What a run was made of: data, code, machine; and which pairs and songs a model has seen. Imports no torch."""
+"""What a run was made of (data, code, machine), and what a model has seen; imports no torch."""
 
 import hashlib
 import json

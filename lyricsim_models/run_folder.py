@@ -18,6 +18,7 @@ RUN_FILE, LOG_FILE, LOCK_FILE = "run.json", "metrics.jsonl", ".lock"
 TRACKER_FOLDER = "trackers"
 _OUR_FOLDERS = (CHECKPOINTS, TRACKER_FOLDER)
 _FROM_THE_START = (RUN_FILE, LOG_FILE, LOCK_FILE, MANIFEST_NAME)
+_INDIFFERENT = ("recipe", "per_device_batch_size", "dataset", "config")
 
 State = Literal["new", "interrupted", "complete"]
 
@@ -35,7 +36,9 @@ def locked(folder: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout as error:
         raise UserError(
-            f"another run is writing into {folder}", "one run a folder", "wait for it, or choose another --output"
+            f"another run is writing into {folder}",
+            "one run a folder",
+            "wait for it, or choose another --output",
         ) from error
     try:
         yield
@@ -70,7 +73,7 @@ def claim(folder: Path, settings: Mapping[str, Any], *, resume: bool, overwrite:
 
 def _continue(folder: Path, settings: Mapping[str, Any]) -> State:
     run = json.loads((folder / RUN_FILE).read_text("utf-8"))
-    before, now = run["settings"], json.loads(json.dumps(settings))
+    before, now = decisive(run["settings"]), decisive(json.loads(json.dumps(settings)))
     changed = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
     if changed:
         shown = "; ".join(f"{key} was {before.get(key)!r}, is {now.get(key)!r}" for key in changed)
@@ -81,6 +84,12 @@ def _continue(folder: Path, settings: Mapping[str, Any]) -> State:
         )
     remove_partial(folder)
     return "complete" if run["status"] == "complete" else "interrupted"
+
+
+def decisive(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that decide a run's result, flat: how rows are spread and where data lay do not."""
+    flat = {**settings, **settings["recipe"]}
+    return {key: value for key, value in flat.items() if key not in _INDIFFERENT}
 
 
 def _refuse_foreign(folder: Path, present: set[Path], overwrite: bool) -> None:

@@ -47,7 +47,9 @@ class PairScorer:
         """
         scores = self.score_rows(self.loaded.tokenize(list(first), list(second)), batch_size)
         if self.symmetric and self.loaded.architecture == "cross-encoder":
-            scores = (scores + self.score_rows(self.loaded.tokenize(list(second), list(first)), batch_size)) / 2
+            scores = (
+                scores + self.score_rows(self.loaded.tokenize(list(second), list(first)), batch_size)
+            ) / 2
         return scores
 
     def score_rows(self, rows: TokenRows, batch_size: int = 32) -> NDArray[np.float32]:
@@ -73,7 +75,7 @@ class PairScorer:
             raise UserError("a cross-encoder has no embeddings", "a bi-encoder", "score pairs instead")
         rows = self.loaded.tokenize(list(texts), list(texts))
         single = TokenRows(rows.sides[:1], rows.lengths, rows.truncated)
-        vectors = np.zeros((len(texts), scorer.encoder.config.hidden_size), dtype=np.float32)  # type: ignore[union-attr]
+        vectors = np.zeros((len(texts), scorer.encoder.config.hidden_size), dtype=np.float32)
         for (batch,) in split_rows(np.arange(len(texts)), single.lengths, 1, batch_size):
             inputs = collate(single, batch.rows, self.loaded.pad_id)
             with torch.inference_mode():
@@ -114,7 +116,7 @@ def load_trained(model: Model, max_length: int = 10**9) -> Loaded:
 
 def architecture_of(model: Model) -> Architecture:
     """Which kind of model a folder or repository holds."""
-    from transformers.utils import cached_file
+    from transformers.utils.hub import cached_file
 
     path = cached_file(
         model.reference,

@@ -83,7 +83,7 @@ def write_sentence_files(
 
 
 def _read(model: Model, name: str) -> Any:
-    from transformers.utils import cached_file
+    from transformers.utils.hub import cached_file
 
     path = cached_file(
         model.reference,

@@ -10,7 +10,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Interrupted(SystemExit):
-    """The run stopped on request, after writing a checkpoint; the exit status is the shell's for the signal."""
+    """The run stopped on request after writing a checkpoint; exits with the shell's status for the signal."""
 
 
 class StopRequest:
@@ -20,6 +20,7 @@ class StopRequest:
         self.received: int | None = None
 
     def __call__(self) -> bool:
+        """Whether a signal has come."""
         return self.received is not None
 
     def _receive(self, number: int, frame: FrameType | None) -> None:

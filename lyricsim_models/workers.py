@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from accelerate import Accelerator, DistributedDataParallelKwargs
+from accelerate import Accelerator
 from accelerate.utils import DistributedType, ProjectConfiguration, gather_object
 from numpy.typing import NDArray
 from torch import nn
@@ -51,9 +51,9 @@ class Workers:
             gradient_accumulation_steps=1,
             step_scheduler_with_optimizer=False,
             log_with=None if report_to == "none" else report_to,
-            project_config=ProjectConfiguration(project_dir=str(log_folder or "."), logging_dir=str(log_folder or ".")),
-            # Buffers are position ids: equal everywhere, so sending them each step is waste.
-            kwargs_handlers=[DistributedDataParallelKwargs(broadcast_buffers=False)],
+            project_config=ProjectConfiguration(
+                project_dir=str(log_folder or "."), logging_dir=str(log_folder or ".")
+            ),
         )
         _refuse_strangers(self._accelerator.num_processes)
         self._optimizer: Any = None
@@ -185,7 +185,9 @@ class Workers:
         if error:
             raise error
         if failures:
-            raise PeerError(f"another process failed: {failures[0]}", "all to succeed", "see the message above")
+            raise PeerError(
+                f"another process failed: {failures[0]}", "all to succeed", "see the message above"
+            )
 
     @contextlib.contextmanager
     def main_first(self) -> Iterator[None]:

@@ -1,10 +1,10 @@
 """Fine-tune a model on pairs of lyrics, on any topology that Accelerate knows, with the same result."""
 
 import argparse
-import dataclasses
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,16 @@ from lyricsim_tools.tables import print_json, print_table
 
 DEFAULTS = Recipe()
 EXAMPLES = """examples:
-  accelerate launch training/finetune.py --model maria-base --dataset lyricsim --config filtered --output runs/maria
+  accelerate launch training/finetune.py \\
+      --model maria-base --dataset lyricsim --config filtered --output runs/maria
   accelerate launch --config_file training/configs/multi_gpu_ddp.yaml training/finetune.py \\
       --model xlm-r-base --dataset lyricsim --config filtered --output runs/xlm-r --learning-rate 1e-5
-  python training/finetune.py --model my-encoder --dataset pairs.csv --output runs/mine --architecture bi-encoder
+  python training/finetune.py \\
+      --model my-encoder --dataset pairs.csv --output runs/mine --architecture bi-encoder
 
-A file of pairs needs the columns lyrics_1, lyrics_2, score (0 to 5); pair_id, song_id_1, song_id_2 and split
-(train, validation, test) are used where present. The configurations for each topology stand in training/configs/.
+A file of pairs needs the columns lyrics_1, lyrics_2, score (0 to 5); pair_id, song_id_1, song_id_2 and
+split (train, validation, test) are used where present. Each topology has its configuration in
+training/configs/.
 """
 
 
@@ -33,23 +36,16 @@ def parser() -> argparse.ArgumentParser:
     add = cli.add_argument
     add("--model", required=True, help="registry name, Hub id or folder")
     add("--dataset", required=True, help="dataset folder, Hub id, or a CSV, JSONL or Parquet file of pairs")
-    add("--config", help="the dataset's configuration, such as filtered (default: the dataset's own default)")
+    add("--config", help="the dataset's configuration, such as filtered (default: the dataset's own)")
     add("--output", type=Path, required=True, help="folder of the run; with several seeds, of seed-N folders")
-    _add_recipe(cli.add_argument_group("recipe", "the defaults are the paper's"))
-    add("--seeds", type=int, nargs="+", default=[42], metavar="N", help="one run each (default: 42)")
-    add("--checkpoint-every", type=int, metavar="N", help="steps between checkpoints (default: at epoch ends)")
-    add("--resume", action="store_true", help="go on with the run in --output, or start it")
-    add("--overwrite", action="store_true", help="replace an earlier run in --output")
-    add("--allow-seen", action="store_true", help="score test pairs that training saw; the result is marked")
-    add("--report-to", choices=REPORT_TO, default="none", help="tracker (default: none)")
-    add("--push-to-hub", metavar="ID", help="publish the model as owner/name afterwards; private unless --public")
-    add("--public", action="store_true", help="with --push-to-hub: for everyone to see")
-    add("--json", action="store_true", help="print the result as JSON")
+    _add_recipe(cli.add_argument_group("recipe (defaults: the paper's)"))
+    _add_running(cli.add_argument_group("running"))
     return cli
 
 
 def _add_recipe(group: Any) -> None:
     add = group.add_argument
+    add("--architecture", choices=ARCHITECTURES, default=DEFAULTS.architecture, help="default: %(default)s")
     for field, kind, text in (
         ("global_batch_size", int, "rows of an optimizer step, over all processes"),
         ("per_device_batch_size", int, "most rows a process holds at once; does not change the result"),
@@ -59,18 +55,28 @@ def _add_recipe(group: Any) -> None:
         ("epochs", int, "passes over the training rows"),
         ("max_length", int, "most tokens of a sequence"),
     ):
-        add(_option(field), type=kind, default=getattr(DEFAULTS, field), help=f"{text} (default: %(default)s)")
-    for field, kind, text in (
-        ("max_steps", int, "optimizer steps in all, instead of --epochs"),
-        ("dropout", float, "replaces every dropout rate (default: the checkpoint's own)"),
-        ("patience", int, "epochs without a better score before training ends (default: never early)"),
-        ("prompt", str, "text before each lyric, bi-encoder only (default: what the model's authors prescribe)"),
-    ):
-        add(_option(field), type=kind, help=text)
-    add("--architecture", choices=ARCHITECTURES, default=DEFAULTS.architecture, help="default: %(default)s")
-    add("--line-breaks", choices=LINE_BREAKS, default="keep", help="what the model sees of them (default: keep)")
+        default = getattr(DEFAULTS, field)
+        add(_option(field), type=kind, default=default, metavar="N", help=f"{text} (default: {default})")
+    add("--max-steps", type=int, metavar="N", help="optimizer steps in all, instead of --epochs")
+    add("--dropout", type=float, metavar="P", help="replaces every dropout rate (default: the checkpoint's)")
+    add("--patience", type=int, metavar="N", help="epochs without a better score before training ends")
+    add("--prompt", help="text before each lyric, bi-encoder only (default: what the model's authors say)")
+    add("--line-breaks", choices=LINE_BREAKS, default="keep", help="what the model sees (default: keep)")
     add("--symmetric", action="store_true", help="a score is the mean of both orders")
     add("--swap-augmentation", action="store_true", help="train on both orders of each pair")
+
+
+def _add_running(group: Any) -> None:
+    add = group.add_argument
+    add("--seeds", type=int, nargs="+", default=[42], metavar="N", help="one run each (default: 42)")
+    add("--checkpoint-every", type=int, metavar="N", help="steps between checkpoints (default: epoch ends)")
+    add("--resume", action="store_true", help="go on with the run in --output, or start it")
+    add("--overwrite", action="store_true", help="replace an earlier run in --output")
+    add("--allow-seen", action="store_true", help="score test pairs that training saw; marks the result")
+    add("--report-to", choices=REPORT_TO, default="none", help="tracker (default: none)")
+    add("--push-to-hub", metavar="ID", help="publish as owner/name afterwards; private unless --public")
+    add("--public", action="store_true", help="with --push-to-hub: for everyone to see")
+    add("--json", action="store_true", help="print the result as JSON")
 
 
 def _option(field: str) -> str:
@@ -78,19 +84,21 @@ def _option(field: str) -> str:
 
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:
-    """One job a seed."""
-    recipe = Recipe(**{field.name: getattr(options, field.name, field.default) for field in dataclasses.fields(Recipe)})
-    shared = {
-        name: getattr(options, name)
-        for name in ("model", "dataset", "config", "checkpoint_every", "resume", "overwrite", "allow_seen", "report_to")
-    }
+    """One job a seed.
+
+    Raises:
+        UserError: a value that cannot work; a seed twice.
+    """
+    given = vars(options)
+    recipe = Recipe(**{field.name: given[field.name] for field in fields(Recipe) if field.name in given})
     seeds = [check_seed(seed) for seed in options.seeds]
     if len(set(seeds)) < len(seeds):
         raise UserError(f"--seeds {' '.join(map(str, seeds))}", "each seed once", "drop the repeated one")
-    several = len(seeds) > 1
+    shared = {field.name: given[field.name] for field in fields(Job) if field.name in given}
+    folders = [options.output / f"seed-{seed}" if len(seeds) > 1 else options.output for seed in seeds]
     return [
-        Job(output=options.output / f"seed-{seed}" if several else options.output, recipe=recipe, seed=seed, **shared)
-        for seed in seeds
+        Job(**{**shared, "output": folder, "recipe": recipe, "seed": seed})
+        for seed, folder in zip(seeds, folders, strict=True)
     ]
 
 
