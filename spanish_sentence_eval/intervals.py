@@ -121,3 +121,48 @@ def holm(p_values: list[float]) -> list[float]:
         running = max(running, min(1.0, (len(p_values) - rank) * p_values[i]))
         adjusted[i] = running
     return adjusted
+
+
+def difference_of_shares(a: float, n_a: int, b: float, n_b: int) -> tuple[Interval, float]:
+    """Newcombe's interval of b - a for two independent shares, and the two-proportion z-test's p-value.
+
+    Args:
+        a: first share, in [0, 1].
+        n_a: its number of items.
+        b: second share.
+        n_b: its number of items.
+    """
+    first, second = wilson(a, n_a), wilson(b, n_b)
+    difference = b - a
+    low = difference - np.hypot(b - second.low, first.high - a)
+    high = difference + np.hypot(second.high - b, a - first.low)
+    pooled = (a * n_a + b * n_b) / (n_a + n_b)
+    error = np.sqrt(pooled * (1 - pooled) * (1 / n_a + 1 / n_b))
+    return Interval(float(low), float(high), "Newcombe"), _p_of(difference / error if error else 0.0)
+
+
+def difference_of_correlations(
+    a: float, n_a: int, b: float, n_b: int
+) -> tuple[Interval | None, float | None]:
+    """An interval of b - a and a p-value for two correlations taken as independent, through Fisher's z.
+
+    Args:
+        a: first correlation.
+        n_a: its number of pairs.
+        b: second correlation.
+        n_b: its number of pairs.
+
+    Returns:
+        Interval (Zou's, from the two Fisher intervals) and p; None for both where one is undefined.
+    """
+    first, second = fisher(a, n_a), fisher(b, n_b)
+    if first is None or second is None:
+        return None, None
+    low = b - a - np.hypot(b - second.low, first.high - a)
+    high = b - a + np.hypot(second.high - b, a - first.low)
+    z = (np.arctanh(b) - np.arctanh(a)) / np.sqrt(1 / (n_a - 3) + 1 / (n_b - 3))
+    return Interval(float(low), float(high), "Zou"), _p_of(z)
+
+
+def _p_of(z: float) -> float:
+    return float(2 * (1 - NormalDist().cdf(abs(z))))

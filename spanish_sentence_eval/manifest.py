@@ -10,6 +10,7 @@ from pathlib import Path
 from lyricsim_tools.atomic import sha256_of
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.pinned import PinnedFile, difference
+from spanish_sentence_eval.task import Task
 
 REPOSITORY = "OpenCENIA/Spanish-Sentence-Evaluation"
 COMMIT = "810e44e77ceb550483c0e8a6c3a0b98b4391e827"
@@ -46,6 +47,15 @@ def data_folder(given: Path) -> Path:
     )
 
 
+def files_of(task: Task) -> list[str]:
+    """The paths of a task's files below the data folder."""
+    folder = f"{task.package}/{task.folder}"
+    paths = [path for path in pinned_files() if path.rpartition("/")[0] == folder]
+    exact = [f"{folder}/{name}" for name in task.files]
+    # Some records name parts of file names (NLI's columns, STS's subsets): every file of the folder is meant.
+    return exact if set(exact) <= set(paths) else paths
+
+
 @dataclass(frozen=True)
 class TaskFiles:
     """The files of one task as they lie on this machine.
@@ -78,7 +88,7 @@ def check_files(folder: Path, task: str, paths: Iterable[str], any_data: bool = 
         UserError: a file is missing, or is not upstream's and ``any_data`` is False.
     """
     wrong = {path: _difference(folder, path) for path in paths}
-    missing = [path for path in wrong if not (folder / path).is_file()]
+    missing = missing_files(folder, wrong)
     faults = [fault for fault in wrong.values() if fault]
     if missing:
         raise UserError(
@@ -93,6 +103,19 @@ def check_files(folder: Path, task: str, paths: Iterable[str], any_data: bool = 
             f"run: spanish-senteval fetch --data {folder} --tasks {task}; for data of your own: --any-data",
         )
     return TaskFiles({path: sha256_of(folder / path) for path in wrong}, pinned=not faults)
+
+
+def missing_files(folder: Path, paths: Iterable[str]) -> list[str]:
+    """Those of the paths below ``folder`` that have no file."""
+    return [path for path in paths if not (folder / path).is_file()]
+
+
+def state_of_files(folder: Path, paths: list[str]) -> str:
+    """In words, whether a task's files are there and upstream's."""
+    missing = missing_files(folder, paths)
+    if missing:
+        return f"{len(missing)} of {len(paths)} missing"
+    return "other than upstream's" if any(_difference(folder, path) for path in paths) else "complete"
 
 
 def _difference(folder: Path, path: str) -> str | None:

@@ -64,6 +64,13 @@ class Processes:
         if self.count > 1:
             _broadcast(None)
 
+    def close(self) -> None:
+        """In every process: leave the group."""
+        if self.count > 1:
+            from accelerate import PartialState
+
+            PartialState().destroy_process_group()
+
 
 def launched_processes() -> Processes:
     """The processes of this launch: one, unless Accelerate (or torchrun) started several.

@@ -1,0 +1,201 @@
+"""Results, comparisons and tasks as rows for people, and results as a page of Markdown (pure)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from spanish_sentence_eval.compare import Comparison
+from spanish_sentence_eval.headline import GROUP_OF, group_averages, unit_of
+from spanish_sentence_eval.task import Task
+from spanish_sentence_eval.tasks import TASKS
+
+Rows = list[list[str]]
+
+RESULT_COLUMNS = ("task", "group", "figure", "value", "95 % interval", "by", "chance", "dev", "n")
+AVERAGE_COLUMNS = ("group", "mean of headline figures", "tasks")
+COMPARISON_COLUMNS = ("task", "first", "second", "difference", "95 % interval", "p", "p (Holm)", "how")
+TASK_COLUMNS = ("task", "group", "kind", "head", "sizes", "headline", "chance")
+LICENCE_COLUMNS = ("what was found about the data's licence", "tasks")
+_DEV_FIGURES = ("devacc", "devpearson")
+
+
+def result_rows(results: Mapping[str, Any]) -> Rows:
+    """One row a finished task, in the benchmarks' order, as :data:`RESULT_COLUMNS`."""
+    tasks = results["tasks"]
+    return [_result_row(name, tasks[name]) for name in TASKS if name in tasks]
+
+
+def average_rows(results: Mapping[str, Any]) -> Rows:
+    """One row a group, as :data:`AVERAGE_COLUMNS`; an incomplete group says so."""
+    values = {name: record["headline"]["value"] for name, record in results["tasks"].items()}
+    return [
+        [group, number(mean, _unit_of_group(group)), f"{found} of {all_of_them}"]
+        for group, (mean, found, all_of_them) in group_averages(values).items()
+    ]
+
+
+def comparison_rows(comparisons: Sequence[Comparison]) -> Rows:
+    """One row a task, as :data:`COMPARISON_COLUMNS`."""
+    return [_comparison_row(comparison) for comparison in comparisons]
+
+
+def task_facts(present: Mapping[str, str] | None = None) -> list[dict[str, str]]:
+    """What is known of each task, under :data:`TASK_COLUMNS` and "licence".
+
+    Args:
+        present: the state of each task's files, added as "files".
+    """
+    facts = [_facts_of(task) for task in TASKS.values()]
+    return [{**fact, "files": present[fact["task"]]} if present else fact for fact in facts]
+
+
+def licence_rows() -> Rows:
+    """The tasks behind each licence note, as :data:`LICENCE_COLUMNS`."""
+    notes = dict.fromkeys(task.licence for task in TASKS.values())
+    return [[note, ", ".join(name for name, task in TASKS.items() if task.licence == note)] for note in notes]
+
+
+def number(value: float | None, unit: str) -> str:
+    """A figure as people read it: percentages with two decimals, correlations with four."""
+    if value is None:
+        return "undefined"
+    return f"{value:.2f}" if unit == "percent" else f"{value:.4f}"
+
+
+def markdown(results: Mapping[str, Any]) -> str:
+    """A page with the figures of a results document; no item, no path, no machine."""
+    encoder, settings = results["encoder"], results["settings"]
+    name = Path(encoder["name"]).name
+    parts = [
+        f"# Spanish SentEval and DiscoEval: {name}",
+        _command(results, name),
+        _protocol(settings),
+        _table(RESULT_COLUMNS, result_rows(results)),
+        _explanation(),
+        _table(AVERAGE_COLUMNS, average_rows(results)),
+        _not_run(results),
+        _provenance(results),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _result_row(name: str, record: Mapping[str, Any]) -> list[str]:
+    headline = record["headline"]
+    unit, interval = headline["unit"], headline["interval"]
+    dev = next((record["figures"][key] for key in _DEV_FIGURES if key in record["figures"]), None)
+    return [
+        name if record["data"]["pinned"] else f"{name} (own data)",
+        record["group"],
+        headline["name"],
+        number(headline["value"], unit),
+        _between(interval, unit),
+        interval["method"] if interval else "–",
+        "–" if record["chance"] is None else number(record["chance"], unit),
+        "–" if dev is None else number(dev, unit),
+        str(headline["n"]),
+    ]
+
+
+def _between(interval: Mapping[str, Any] | None, unit: str) -> str:
+    return f"{number(interval['low'], unit)} to {number(interval['high'], unit)}" if interval else "–"
+
+
+def _unit_of_group(group: str) -> str:
+    return next(unit_of(task) for name, task in TASKS.items() if GROUP_OF[name] == group)
+
+
+def _comparison_row(row: Comparison) -> list[str]:
+    unit = unit_of(TASKS[row.task])
+    return [
+        row.task,
+        number(row.first, unit),
+        number(row.second, unit),
+        "–" if row.difference is None else _signed(row.difference, unit),
+        _between(vars(row.interval) if row.interval else None, unit),
+        _p(row.p),
+        _p(row.p_holm),
+        "; ".join(part for part in (row.method, row.remark) if part),
+    ]
+
+
+def _signed(value: float, unit: str) -> str:
+    return f"{'+' if value >= 0 else ''}{number(value, unit)}"
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _facts_of(task: Task) -> dict[str, str]:
+    chance = "–" if task.chance is None else number(task.chance, unit_of(task))
+    values = (task.name, GROUP_OF[task.name], task.kind, task.head, sizes_text(task))
+    facts = dict(zip(TASK_COLUMNS, (*values, ".".join(task.headline), chance), strict=True))
+    return {**facts, "licence": task.licence}
+
+
+def sizes_text(task: Task) -> str:
+    """The sizes of a task's splits or subsets; "?" where upstream's file could not be counted."""
+    return " / ".join(
+        f"{'?' if size is None else f'{size:,}'}{'' if split in _USUAL_SPLITS else f' {split}'}"
+        for split, size in task.sizes.items()
+    )
+
+
+_USUAL_SPLITS = frozenset({"train", "dev", "test"})
+
+
+def _command(results: Mapping[str, Any], name: str) -> str:
+    settings, encoder = results["settings"], results["encoder"]
+    prompt = encoder["settings"].get("prompt")
+    options = [
+        f"--model {name}",
+        f"--encoder {encoder['kind']}",
+        *([f'--prompt "{prompt}"'] if prompt else []),
+        *(f"--{key} {settings[key]}" for key in ("protocol", "path", "kfold", "seed")),
+        *([] if settings["usepytorch"] else ["--sklearn"]),
+        f"--tasks {' '.join(name for name in TASKS if name in results['tasks'])}",
+        "--data DIR --output results.json",
+    ]
+    lines = " \\\n  ".join(options)
+    return f"```\nspanish-senteval run {lines}\nspanish-senteval report results.json --markdown PAGE.md\n```"
+
+
+def _protocol(settings: Mapping[str, Any]) -> str:
+    head = "torch heads" if settings["usepytorch"] else "scikit-learn heads"
+    return (
+        f"Protocol {settings['protocol']}, {head} on the {settings['path']} path, {settings['kfold']} folds, "
+        f"seed {settings['seed']}, classifier {settings['classifier']}."
+    )
+
+
+def _explanation() -> str:
+    return (
+        "Accuracies are percentages of the test items with Wilson's interval (ordering tasks: n is the "
+        "number of pairs, each of which is asked in both orders). Pearson correlations have Fisher's "
+        "interval, or, for the mean over several subsets, the percentile bootstrap over pairs within each "
+        'subset. "chance" is the majority class of the test items.'
+    )
+
+
+def _not_run(results: Mapping[str, Any]) -> str:
+    skipped = results.get("skipped", {})
+    left = [name for name in TASKS if name not in results["tasks"]]
+    named = [f"{name} ({skipped[name]})" if name in skipped else name for name in left]
+    return f"Not run: {', '.join(named)}." if left else ""
+
+
+def _provenance(results: Mapping[str, Any]) -> str:
+    encoder, environment = results["encoder"], results["environment"]
+    settings = "".join(f", {key} {value!r}" for key, value in encoder["settings"].items() if value)
+    packages = ", ".join(f"{name} {found}" for name, found in environment["packages"].items() if found)
+    return (
+        f"Encoder: {encoder['kind']}, fingerprint `{encoder['fingerprint'][:16]}`{settings}. "
+        f"Device: {environment['device']}. Versions: {packages}."
+    )
+
+
+def _table(columns: Sequence[str], rows: Rows) -> str:
+    lines = [columns, ["---", *["---:"] * (len(columns) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
