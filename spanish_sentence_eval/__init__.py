@@ -1,0 +1,1 @@
+"""Spanish SentEval and DiscoEval: sentence vectors judged on 32 tasks."""

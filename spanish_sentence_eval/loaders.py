@@ -93,10 +93,8 @@ def _parallel(source: Source, split: str) -> Split:
 
 
 def entailment(source: Source) -> TaskData:
-    """SICK's entailment judgements; ties of length are broken by the label's text."""
-    names = {number: text for text, number in source.label_ids.items()}
-    splits = _sick(source, lambda row: named_label(source, row, row.fields[4]))
-    return sorted_data(splits, lambda split: [names[label] for label in split.labels.tolist()])
+    """SICK's entailment judgements."""
+    return sorted_data(_sick(source, lambda row: named_label(source, row, row.fields[4])), labels_of)
 
 
 def relatedness(source: Source) -> TaskData:

@@ -1,0 +1,147 @@
+"""One engine for both benchmarks: load, prepare, encode, make rows, run the head, report."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lyricsim_tools.errors import UserError
+from spanish_sentence_eval.encoding import Batcher, Columns, Encode, vectors_at_once, vectors_by_batches
+from spanish_sentence_eval.heads.report import HEADS, Blocks
+from spanish_sentence_eval.params import Params, read_settings
+from spanish_sentence_eval.reading import TaskData, Tokens
+from spanish_sentence_eval.task import Task
+from spanish_sentence_eval.tasks import TASKS, resolve_names
+
+Prepare = Callable[[Params, list[Tokens]], Any]
+
+
+class SE:
+    """Evaluates sentence vectors on tasks.
+
+    Args:
+        params: settings (:class:`spanish_sentence_eval.params.Settings` lists them) and anything that
+            ``prepare`` and ``batcher`` need; copied, so that the caller's mapping stays as it is.
+        batcher: ``batcher(params, batch)``: one vector for each of a list of token lists, as a 2-D array.
+        prepare: ``prepare(params, samples)`` is called before each task with all its token lists.
+
+    Attributes:
+        params: the copy, with attributes for keys; ``params.current_task`` names the running task.
+        results: what the last call of :meth:`eval` returned.
+    """
+
+    def __init__(self, params: Mapping[str, Any], batcher: Batcher, prepare: Prepare | None = None) -> None:
+        self.params = Params(params)
+        self.batcher = batcher
+        self.prepare = prepare
+        self.results: dict[str, Any] = {}
+
+    def eval(self, tasks: str | Sequence[Any]) -> dict[str, Any]:
+        """Run tasks.
+
+        Args:
+            tasks: a name, a list of names, or a list of lists, in the engine's or the source document's
+                spelling.
+
+        Returns:
+            For a single name its result; for a list, the result of each task under its engine name.
+
+        Raises:
+            UserError: a name, a setting, a file or an answer of the batcher is not as it should be.
+        """
+        names = resolve_names(tasks)
+        results = {name: self._run(name) for name in names}
+        self.results = results[names[0]] if isinstance(tasks, str) and names else results
+        return self.results
+
+    def _run(self, name: str) -> dict[str, Any]:
+        return evaluate_task(TASKS[name], self.params, self.batcher, self.prepare)
+
+
+def evaluate_task(
+    task: Task,
+    params: Params,
+    batcher: Batcher | None,
+    prepare: Prepare | None = None,
+    *,
+    encode: Encode | None = None,
+) -> dict[str, Any]:
+    """Run one task.
+
+    Args:
+        task: its record.
+        params: handed to ``prepare`` and ``batcher``; ``current_task`` is set in it.
+        batcher: see :class:`SE`; not called where ``encode`` is given.
+        prepare: see :class:`SE`.
+        encode: vectors of a list of distinct token lists, all in one call, shape (n, d); each distinct
+            sentence of the task is then encoded once.
+
+    Returns:
+        Upstream's keys with plain numbers, and ``protocol``.
+
+    Raises:
+        UserError: see :meth:`SE.eval`.
+    """
+    settings = read_settings(params)
+    data = task.loader(task.source(settings.task_path))
+    if settings.check_sizes:
+        _require_sizes(task, data)
+    params.current_task = task.name
+    if prepare is not None:
+        prepare(params, data.samples)
+    # Like upstream, what ``prepare`` sets counts; the seed of the rows' order was read before it.
+    stream = np.random.RandomState(settings.seed)
+    settings = read_settings(params)
+    vectors = _vectors(task, data, params, batcher, encode, settings.batch_size)
+    with _threads(settings.threads or 1):
+        return {
+            **HEADS[task.head](task, data, _blocks(task, data, vectors, stream), settings),
+            "protocol": settings.protocol,
+        }
+
+
+def _vectors(
+    task: Task,
+    data: TaskData,
+    params: Params,
+    batcher: Batcher | None,
+    encode: Encode | None,
+    batch_size: int,
+) -> dict[str, Columns]:
+    if encode is not None:
+        return vectors_at_once(task, data, encode)
+    if batcher is None:
+        raise UserError("neither a batcher nor an encoder is given", "one of them", "give a batcher")
+    return vectors_by_batches(task, data, params, batcher, batch_size)
+
+
+def _blocks(
+    task: Task, data: TaskData, vectors: Mapping[str, Columns], stream: np.random.RandomState
+) -> Blocks:
+    return {name: task.features(vectors[name], split.labels, stream) for name, split in data.splits.items()}
+
+
+def _require_sizes(task: Task, data: TaskData) -> None:
+    for name, split in data.splits.items():
+        expected = task.sizes[name]
+        if expected is not None and len(split) != expected:
+            raise UserError(
+                f"{task.name}: the {name} rows in {task.folder}/ are {len(split)}",
+                f"{expected}, as in upstream's file",
+                "the file may be cut off: fetch it again; for data of your own set "
+                "params['check_sizes'] to False",
+            )
+
+
+@contextlib.contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """Torch's thread count for the heads, set back afterwards."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
