@@ -1,12 +1,13 @@
 """Baselines and floors: what simple models, song identity and bare length reach under the same evaluation."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from lyricsim_models.features import LENGTHS, LEXICAL, Embed, LyricPair, fit_columns
+from lyricsim_models.features import LENGTHS, LEXICAL, Embed, fit_columns
+from lyricsim_models.pair_table import PairTable
 from lyricsim_tools.errors import UserError
 
 Estimator = Literal["svr", "ridge", "none"]
@@ -18,22 +19,7 @@ RIDGE_PENALTY = 30.0
 SONG_IDENTITY = "song_identity"
 
 
-@dataclass(frozen=True)
-class Examples:
-    """Pairs as a baseline sees them.
-
-    Args:
-        songs: the two song ids of each pair.
-        lyrics: the two lyrics of each pair.
-        scores: gold similarity, shape (pairs,), 0 to 5; an empty array where it is not needed.
-    """
-
-    songs: Sequence[tuple[str, str]]
-    lyrics: Sequence[LyricPair]
-    scores: np.ndarray
-
-
-Predictor = Callable[[Examples], np.ndarray]
+Predictor = Callable[[PairTable], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -85,27 +71,27 @@ def find_baseline(name: str) -> Baseline:
     return BASELINES[name]
 
 
-def fit_baseline(baseline: Baseline, training: Examples, embed: Embed | None = None) -> Predictor:
+def fit_baseline(baseline: Baseline, training: PairTable, embed: Embed | None = None) -> Predictor:
     """Fit a baseline on training pairs and nothing else.
 
     Args:
         baseline: which one.
-        training: at least one pair with a score.
+        training: pairs with scores.
         embed: texts to vectors, for baselines with a zero-shot cosine.
 
     Returns:
-        A function from examples to predictions, shape (pairs,), in the order given.
+        A function from pairs to predictions, shape (pairs,), in the order given.
 
     Raises:
-        UserError: no training pair, or an encoder is needed and none was given.
+        UserError: there is no training pair, an encoder or song ids are needed and missing.
     """
-    if not len(training.lyrics):
+    if not len(training):
         raise UserError("no training pair", "at least one", "choose a configuration with a train split")
     columns = _fit_table(baseline, training, embed)
     if baseline.estimator == "none":
-        return lambda examples: columns(examples)[:, 0]
-    model = _estimator(baseline.estimator).fit(columns(training), training.scores)
-    return lambda examples: _predict(model, columns(examples))
+        return lambda pairs: columns(pairs)[:, 0]
+    model = _estimator(baseline.estimator).fit(columns(training), np.array(training.gold))
+    return lambda pairs: _predict(model, columns(pairs))
 
 
 def _predict(model: Any, table: np.ndarray) -> np.ndarray:
@@ -122,20 +108,36 @@ def _estimator(kind: Estimator) -> Any:
     return make_pipeline(StandardScaler(), SVR(**_SVR) if kind == "svr" else Ridge(RIDGE_PENALTY))
 
 
-def _fit_table(baseline: Baseline, training: Examples, embed: Embed | None) -> Predictor:
+def _fit_table(baseline: Baseline, training: PairTable, embed: Embed | None) -> Predictor:
     if baseline.features == (SONG_IDENTITY,):
         return _identity_table(training)
-    columns = fit_columns(baseline.features, training.lyrics, embed)
-    return lambda examples: columns(examples.lyrics)
+    columns = fit_columns(baseline.features, lyric_pairs(training), embed)
+    return lambda pairs: columns(lyric_pairs(pairs))
 
 
-def _identity_table(training: Examples) -> Predictor:
+def lyric_pairs(table: PairTable) -> list[tuple[str, str]]:
+    """The two lyrics of each pair."""
+    return list(zip(table.lyrics_1, table.lyrics_2, strict=True))
+
+
+def song_pairs(table: PairTable) -> list[tuple[str, str]]:
+    """The two song ids of each pair.
+
+    Raises:
+        UserError: the data names no songs.
+    """
+    if table.song_ids_1 is None or table.song_ids_2 is None:
+        raise UserError("pairs without song ids", "columns song_id_1 and song_id_2", "add them to the data")
+    return list(zip(table.song_ids_1, table.song_ids_2, strict=True))
+
+
+def _identity_table(training: PairTable) -> Predictor:
     """Which two songs, as ones among zeros; a song that training has not seen is all zeros."""
-    place = {song: i for i, song in enumerate(sorted({s for pair in training.songs for s in pair}))}
+    place = {song: i for i, song in enumerate(sorted({s for pair in song_pairs(training) for s in pair}))}
 
-    def table(examples: Examples) -> np.ndarray:
-        ones = np.zeros((len(examples.songs), len(place)))
-        for row, pair in enumerate(examples.songs):
+    def table(pairs: PairTable) -> np.ndarray:
+        ones = np.zeros((len(pairs), len(place)))
+        for row, pair in enumerate(song_pairs(pairs)):
             ones[row, [place[song] for song in pair if song in place]] = 1
         return ones
 

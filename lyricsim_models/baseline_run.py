@@ -1,0 +1,134 @@
+"""A baseline's run: the same splits, checks, folder and files as a trained model's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from lyricsim_models.baselines import Baseline, fit_baseline
+from lyricsim_models.diagnostics import beside_scores
+from lyricsim_models.evaluation import three_scores
+from lyricsim_models.features import Embed
+from lyricsim_models.job import refuse_bad_splits, seen_in_training
+from lyricsim_models.outcome import METRICS_FILE, PREDICTIONS_FILE, prediction_rows
+from lyricsim_models.pair_table import PairTable
+from lyricsim_models.provenance import (
+    SEEN_FILE,
+    digest,
+    fingerprint,
+    git_revision,
+    seen_of,
+    seen_pairs,
+    seen_song_share,
+    versions,
+    write_seen,
+)
+from lyricsim_models.run_folder import RUN_FILE, claim, locked, write_manifest
+from lyricsim_tools.atomic import write_json, write_text
+
+
+@dataclass(frozen=True)
+class BaselineJob:
+    """One baseline run, as asked for.
+
+    Args:
+        name: of the baseline.
+        baseline: its record.
+        encoder: model of the zero-shot cosine; None where the baseline has none.
+        dataset: where the pairs come from, for the record.
+        config: its configuration.
+        output: folder of the run.
+        overwrite: replace an earlier run in ``output``.
+        allow_seen: score test pairs that training saw, and mark the result.
+    """
+
+    name: str
+    baseline: Baseline
+    encoder: str | None
+    dataset: str
+    config: str | None
+    output: Path
+    overwrite: bool = False
+    allow_seen: bool = False
+
+    def settings(self, data_fingerprint: str) -> dict[str, Any]:
+        """What decides the result, as plain JSON values."""
+        return {
+            "model": self.name,
+            "dataset": self.dataset,
+            "config": self.config,
+            "data_fingerprint": data_fingerprint,
+            "encoder": self.encoder,
+            "features": list(self.baseline.features),
+            "estimator": self.baseline.estimator,
+        }
+
+
+def run_baseline(
+    job: BaselineJob, splits: Mapping[str, PairTable], embed: Embed | None = None
+) -> dict[str, dict[str, Any]]:
+    """Fit on ``train``, score every split, write the run's files.
+
+    Args:
+        job: what to do.
+        splits: ``train`` and perhaps ``validation`` and ``test``.
+        embed: the encoder, if the baseline needs one.
+
+    Returns:
+        What ``metrics.json`` holds.
+
+    Raises:
+        UserError: test pairs that training sees, bad splits, an output folder that is not ours.
+    """
+    refuse_bad_splits(splits, job.allow_seen)
+    with locked(job.output):
+        settings = job.settings(fingerprint(splits))
+        claim(job.output, settings, resume=False, overwrite=job.overwrite)
+        predict = fit_baseline(job.baseline, splits["train"], embed)
+        predictions = {name: predict(table) for name, table in splits.items()}
+        metrics = {
+            name: measure(predictions[name], table) for name, table in splits.items() if name != "train"
+        }
+        if "test" in metrics:
+            metrics["test"] |= _seen_share(splits)
+        write_manifest(job.output, [SEEN_FILE, PREDICTIONS_FILE, METRICS_FILE])
+        write_seen(job.output, *seen_in_training(splits))
+        write_text(job.output / PREDICTIONS_FILE, prediction_rows(splits, predictions))
+        write_json(job.output / METRICS_FILE, metrics)
+        write_json(job.output / RUN_FILE, _record(settings, splits))
+    return metrics
+
+
+def measure(predictions: Any, table: PairTable) -> dict[str, Any]:
+    """The three scores, the two figures beside them, and the number of pairs."""
+    scores = {**three_scores(predictions, table.gold), **beside_scores(predictions, table.gold)}
+    return {**scores, "pairs": len(table)}
+
+
+def _seen_share(splits: Mapping[str, PairTable]) -> dict[str, Any]:
+    training, selection = seen_in_training(splits)
+    known = training | selection
+    test = splits["test"]
+    return {"seen_song_share": seen_song_share(test, known), "seen_pairs": len(seen_pairs(test, known))}
+
+
+def _record(settings: Mapping[str, Any], splits: Mapping[str, PairTable]) -> dict[str, Any]:
+    return {
+        "status": "complete",
+        "settings": dict(settings),
+        "data": {name: describe_pairs(table) for name, table in splits.items()},
+        "versions": {**versions(), "scikit-learn": metadata.version("scikit-learn")},
+        "git_revision": git_revision(Path(__file__).parent),
+    }
+
+
+def describe_pairs(table: PairTable) -> dict[str, Any]:
+    """Number and digests of a split's pairs and songs, as every run records them."""
+    seen = seen_of(table)
+    return {
+        "pairs": len(table),
+        "pair_ids_sha256": digest(table.pair_ids),
+        "songs_sha256": digest(seen.songs),
+        "pairs_sha256": digest(seen.pairs),
+    }
