@@ -4,6 +4,7 @@ Written from what the real clients ask for: it shows how the clients behave, not
 """
 
 import threading
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -30,9 +31,9 @@ class LocalHub(AbstractContextManager["LocalHub"]):
         log: method, path with query, and status of every request so far (0: the connection was cut).
     """
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, organisations: Sequence[str] = (ORGANISATION,)) -> None:
         self.token = TOKEN
-        self.store = Store({TOKEN: "write"}, USER, (ORGANISATION,))
+        self.store = Store({TOKEN: "write"}, USER, tuple(organisations))
         self.faults: list[Fault] = []
         self.log: list[tuple[str, str, int]] = []
         self.closing = threading.Event()

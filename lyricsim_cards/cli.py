@@ -1,0 +1,128 @@
+"""``lyricsim-cards``: write the cards of models, and check any card."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lyricsim_cards.check import Fault, check_cards
+from lyricsim_cards.check_options import CheckOptions
+from lyricsim_cards.measure import measure_folder, read_gold
+from lyricsim_cards.model_card import write_model_card
+from lyricsim_cards.model_folder import CardExtras, read_model_folder, unseen_scores
+from lyricsim_cards.paper_cards import write_paper_cards
+from lyricsim_tools.errors import UserError
+from lyricsim_tools.tables import print_json
+
+_EXAMPLES = """examples:
+  lyricsim-cards model runs/bertin --repo-id your-name/lyricsim-bertin --dataset lyricsim \\
+      --dataset-id your-name/lyricsim --unseen runs/bertin-disjoint --floors floors.json
+  lyricsim-cards paper model_cards
+  lyricsim-cards check model_cards/*/README.md runs/bertin/README.md
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: the command line; None: the process's own.
+
+    Returns:
+        0 if all is well, 1 if a card has faults, 2 on a mistake of the caller.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except UserError as error:
+        sys.stderr.write(f"lyricsim-cards: {error}\n")
+        return 2
+
+
+def _model(options: argparse.Namespace) -> int:
+    model = read_model_folder(options.folder)
+    gold = read_gold(options.dataset, model.settings.get("config")) if options.dataset else None
+    extras = CardExtras(
+        measured=measure_folder(model, gold) if gold else {},
+        repo_id=options.repo_id,
+        dataset_id=options.dataset_id,
+        unseen=unseen_scores(options.unseen) if options.unseen else None,
+        floors=read_floors(options.floors) if options.floors else {},
+    )
+    sys.stdout.write(f"{write_model_card(options.folder, extras)}\n")
+    return 0
+
+
+def _paper(options: argparse.Namespace) -> int:
+    sys.stdout.write("".join(f"{path}\n" for path in write_paper_cards(options.folder)))
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    faults = check_cards(options.cards, CheckOptions(options.root, options.snippets, options.endpoint))
+    if options.json:
+        print_json([vars(fault) for fault in faults])
+    else:
+        sys.stdout.write(_report(options.cards, faults))
+    return 1 if faults else 0
+
+
+def read_floors(path: Path) -> Mapping[str, float]:
+    """Floors from a JSON object: title → combined score, 0 to 1.
+
+    Raises:
+        UserError: not such an object.
+    """
+    try:
+        value = json.loads(path.read_text("utf-8"))
+        return {str(title): float(score) for title, score in value.items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{path} holds no floors: {error}",
+            'a JSON object such as {"word overlap": 0.666}',
+            "correct the file",
+        ) from error
+
+
+def _report(cards: Sequence[Path], faults: Sequence[Fault]) -> str:
+    lines = [f"{fault.card}: {fault.kind}: {fault.what}" for fault in faults]
+    lines.append(f"{len(cards)} cards checked, {len(faults)} faults")
+    lines.append(
+        "The metadata was checked against our own list of what the Hub requires; "
+        "the real check runs on its server."
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lyricsim-cards",
+        description=__doc__,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    model = commands.add_parser("model", help="write a trained model's card into its folder")
+    model.add_argument("folder", type=Path, help="as training/finetune.py leaves it")
+    model.add_argument("--repo-id", metavar="OWNER/NAME", help="where the model is (to be) published")
+    model.add_argument("--dataset-id", metavar="OWNER/NAME", help="the dataset's id on the Hub")
+    model.add_argument("--dataset", metavar="FOLDER", help="the dataset, to measure intervals and biases")
+    model.add_argument("--unseen", type=Path, metavar="FOLDER", help="sibling run on songs never seen")
+    model.add_argument("--floors", type=Path, metavar="JSON", help="floors on the same test pairs")
+    model.set_defaults(run=_model)
+    paper = commands.add_parser("paper", help="write the prepared cards of the paper's eight models")
+    paper.add_argument("folder", type=Path, help="one folder a model goes below it")
+    paper.set_defaults(run=_paper)
+    check = commands.add_parser("check", help="check cards: metadata, placeholders, links, figures, snippets")
+    check.add_argument("cards", type=Path, nargs="+", help="README.md files")
+    check.add_argument("--root", type=Path, default=Path(), help="the repository's root (default: here)")
+    check.add_argument("--no-snippets", dest="snippets", action="store_false", help="don't run the code")
+    check.add_argument("--endpoint", help="a Hub to run the code against (default: a local one)")
+    check.add_argument("--json", action="store_true", help="print the faults as JSON")
+    check.set_defaults(run=_check)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""A trained model's folder as plain facts: what a run wrote, read without any of its code."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lyricsim_models.registry import load_registry
+from lyricsim_tools.atomic import write_json
+from lyricsim_tools.errors import UserError
+
+RUN_FILE, METRICS_FILE, PREDICTIONS_FILE = "run.json", "metrics.json", "predictions.csv"
+# What a card needs beyond the run: kept beside it, so that the card can be rendered again and compared.
+EXTRAS_FILE = "card.json"
+CALIBRATION_FILE = "calibration.json"
+
+
+@dataclass(frozen=True)
+class CardExtras:
+    """What a card says and the run doesn't know.
+
+    Args:
+        repo_id: where the model is published; None: not yet.
+        dataset_id: the dataset's id on the Hub; None: it was a local folder.
+        unseen: scores of a sibling run, same recipe, whose test songs were never seen; with its ``name`` and
+            ``config``.
+        floors: title of a floor → its combined score on the same test pairs, 0 to 1.
+        measured: split → what ``measure`` finds; empty: not measured.
+    """
+
+    repo_id: str | None = None
+    dataset_id: str | None = None
+    unseen: Mapping[str, Any] | None = None
+    floors: Mapping[str, float] = field(default_factory=dict)
+    measured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """A trained model's files.
+
+    Args:
+        folder: where they are.
+        run: ``run.json``.
+        metrics: ``metrics.json``: split → scores.
+        extras: ``card.json``.
+    """
+
+    folder: Path
+    run: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    extras: CardExtras
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What decided the run's result."""
+        return dict(self.run["settings"])
+
+    @property
+    def base(self) -> str:
+        """The base model: its Hub id, or the name of the folder it came from."""
+        name = str(self.settings["model"])
+        entry = load_registry().get(name)
+        return entry.hub_id if entry else name if is_hub_id(name) else Path(name).name
+
+    @property
+    def dataset(self) -> str:
+        """The dataset: its Hub id, or the name of its folder or file."""
+        name = str(self.settings["dataset"])
+        return self.extras.dataset_id or (name if is_hub_id(name) else Path(name).name)
+
+    def scores(self, split: str) -> dict[str, Any]:
+        """Everything known of a split's scores."""
+        return {**self.metrics.get(split, {}), **self.extras.measured.get(split, {})}
+
+    @property
+    def reference(self) -> str:
+        """What ``from_pretrained`` takes: the Hub id, else the folder's name."""
+        return self.extras.repo_id or self.folder.name
+
+    @property
+    def is_bi_encoder(self) -> bool:
+        """Whether it embeds each lyric by itself."""
+        return self.settings["recipe"]["architecture"] == "bi-encoder"
+
+
+def is_hub_id(name: str) -> bool:
+    """Whether a name can be ``owner/name`` on the Hub and is no folder here."""
+    return bool(re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name)) and not Path(name).exists()
+
+
+def read_model_folder(folder: Path) -> ModelFolder:
+    """Read what a run left in a folder.
+
+    Raises:
+        UserError: a file is missing or isn't what a complete run writes.
+    """
+    run, metrics = _read(folder / RUN_FILE), _read(folder / METRICS_FILE)
+    if run.get("status", "complete") != "complete" or "recipe" not in run.get("settings", {}):
+        raise UserError(
+            f"{folder / RUN_FILE} is not that of a complete run",
+            "a run that has ended",
+            "let training end (--resume goes on with an interrupted run)",
+        )
+    path = folder / EXTRAS_FILE
+    extras = CardExtras(**_read(path)) if path.is_file() else CardExtras()
+    return ModelFolder(folder, run, metrics, extras)
+
+
+def write_extras(folder: Path, extras: CardExtras) -> None:
+    """Keep what a card says beyond its run, beside it."""
+    write_json(folder / EXTRAS_FILE, {k: v for k, v in vars(extras).items() if v})
+
+
+def unseen_scores(sibling: Path) -> dict[str, Any]:
+    """The test scores of a run whose test songs its training never met, for another run's card.
+
+    Raises:
+        UserError: the run was not on a song-disjoint configuration, or has no test scores.
+    """
+    found = read_model_folder(sibling)
+    config = str(found.settings.get("config") or "")
+    scores = found.scores("test")
+    if "song-disjoint" not in config or not scores:
+        raise UserError(
+            f"{sibling} was trained on configuration {config!r}",
+            "a run on a song-disjoint configuration, with test scores",
+            "train the same recipe on filtered-song-disjoint and name that run",
+        )
+    return {"name": sibling.name, "config": config, **scores}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{path} cannot be read: {error}",
+            "the folder of a complete run of training/finetune.py",
+            "check the path, or train the model",
+        ) from error
+    return dict(value)
