@@ -155,3 +155,7 @@ def _push(options: argparse.Namespace) -> int:
     )
     print(describe(result))
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -13,12 +13,12 @@ import datasets
 from tqdm import tqdm
 
 from lyricsim_dataset.card import render_card
-from lyricsim_dataset.configurations import CONFIG_NAMES
+from lyricsim_dataset.configurations import CONFIG_NAMES, DEFAULT_CONFIG
 from lyricsim_dataset.croissant import croissant
 from lyricsim_dataset.lyricsim import DATASET_NAME, SAMPLE_NAME, LyricSIM
 from lyricsim_dataset.manifest import BuiltConfig, BuiltFile, build_record
 from lyricsim_dataset.verify import BUILD_RECORD, require_intact
-from lyricsim_tools.atomic import atomic_folder, sha256_of, write_json, write_text
+from lyricsim_tools.atomic import atomic_folder, refuse_foreign_files, sha256_of, write_json, write_text
 from lyricsim_tools.card_blocks import merge_cards
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.hub import PushResult, push_folder
@@ -77,12 +77,17 @@ def build(options: BuildOptions, out: Path | None = None) -> Path:
     """
     target = Path(out) if out is not None else options.default_output()
     _require_honest_name(target, options.sample)
-    with _disk_errors(target), atomic_folder(target) as folder, tempfile.TemporaryDirectory() as cache:
-        built = [
-            _write_config(options.builder(name, Path(cache)), folder)
-            for name in tqdm(CONFIG_NAMES, desc=f"building {target.name}", unit="configuration")
-        ]
-        _write_papers(options.builder(CONFIG_NAMES[0], Path(cache)), built, folder, edited=target / CARD)
+    refuse_foreign_files(target)
+    with _disk_errors(target), tempfile.TemporaryDirectory() as cache:
+        # The source's faults end the build here, before anything is created beside the user's files.
+        pairs = len(options.builder(DEFAULT_CONFIG, Path(cache)).release.tables.pairs)
+        with atomic_folder(target) as folder:
+            built = [
+                _write_config(options.builder(name, Path(cache)), folder)
+                for name in tqdm(CONFIG_NAMES, desc=f"{target.name}, {pairs} pairs", unit="configuration")
+            ]
+            builder = options.builder(DEFAULT_CONFIG, Path(cache))
+            _write_papers(builder, built, folder, edited=target / CARD)
     return target
 
 

@@ -1,0 +1,296 @@
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import datasets
+import pytest
+from dataset_files import change, command, python
+
+from lyricsim_dataset import load
+from lyricsim_dataset.configurations import CONFIG_NAMES
+from lyricsim_dataset.publish import BuildOptions, build
+from lyricsim_dataset.sources import RATINGS_FILE, REFERENCE_FILE
+from lyricsim_dataset.verify import checks, read_record, require_intact
+from lyricsim_tools.card_blocks import split_head
+from lyricsim_tools.errors import UserError
+
+READ_EVERYTHING = """
+from datasets import get_dataset_config_names, load_dataset
+names = get_dataset_config_names("lyricsim-sample")
+print(len(names), {split: rows.num_rows for split, rows in load_dataset("lyricsim-sample").items()})
+for name in names:
+    for split, rows in load_dataset("lyricsim-sample", name).items():
+        assert rows.num_rows == len(list(load_dataset("lyricsim-sample", name, split=split, streaming=True)))
+"""
+
+
+def head_of(folder):
+    return split_head((folder / "README.md").read_text("utf-8"))[0]
+
+
+def files_of(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_load_dataset_reads_all_seven_beside_the_folder(sample_folder, tmp_path):
+    done = python(READ_EVERYTHING, sample_folder.parent, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("7 {'train': 162, 'validation': 10, 'test': 20}")
+
+
+def test_the_folder_holds_parquet_card_and_records_and_no_script(sample_folder):
+    kinds = {os.path.splitext(name)[1] for name in files_of(sample_folder)}
+    assert kinds == {".parquet", ".md", ".json"}
+    folders = {path.name for path in sample_folder.iterdir() if path.is_dir()}
+    assert folders == set(CONFIG_NAMES)
+
+
+def test_the_cards_head_describes_what_is_there(sample_folder):
+    head = head_of(sample_folder)
+    assert head["language"] == ["es"]
+    assert head["license"] == "apache-2.0"
+    assert head["size_categories"] == ["n<1K"]
+    assert [config["config_name"] for config in head["configs"] if config.get("default")] == ["filtered"]
+    for info in head["dataset_info"]:
+        for split in info["splits"]:
+            rows = load(info["config_name"], split["name"], sample_folder)
+            assert rows.num_rows == split["num_examples"]
+            assert [feature["name"] for feature in info["features"]] == list(rows.features)
+
+
+def test_two_builds_of_one_source_are_byte_for_byte_the_same(sample_folder, tmp_path):
+    again = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
+    assert files_of(again) == files_of(sample_folder)
+
+
+def test_a_rebuild_with_one_label_changed_is_seen_in_the_same_cache(tree, tmp_path):
+    """Without the digest in the card, ``datasets`` serves the first build's rows for ever."""
+    options = BuildOptions(source=tree, allow_modified=True)
+    code = """
+from datasets import load_dataset
+print(sorted(ratings for rows in load_dataset("lyricsim", "raw").values() for ratings in rows["ratings"]))
+"""
+
+    def seen():
+        done = python(code, tmp_path, tmp_path / "home")
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    build(options, tmp_path / "lyricsim")
+    first = seen()
+    change(tree / RATINGS_FILE, lambda text: text.replace(",5, ", ",4, ", 1))
+    build(options, tmp_path / "lyricsim")
+    second = seen()
+    assert first.count("5") == second.count("5") + 1
+    change(tree / RATINGS_FILE, lambda text: text.replace(",4, ", ",5, ", 1))
+    build(options, tmp_path / "lyricsim")
+    assert seen() == first
+
+
+def test_a_rebuild_with_fewer_rows_is_no_size_mismatch(tree, tmp_path):
+    build(BuildOptions(source=tree, allow_modified=True), tmp_path / "lyricsim")
+    before = load("annotations", "train", tmp_path / "lyricsim").num_rows
+    change(tree / RATINGS_FILE, lambda text: text.rsplit("\r\n", 1)[0])
+    build(BuildOptions(source=tree, allow_modified=True, min_raters=2), tmp_path / "lyricsim")
+    assert load("annotations", "train", tmp_path / "lyricsim").num_rows == before - 1
+
+
+def test_without_lyrics_there_are_ids_and_ratings_only(tmp_path):
+    folder = build(BuildOptions(sample=True, with_lyrics=False), tmp_path / "lyricsim-sample")
+    pairs, songs = load("filtered", "train", folder), load("songs", "train", folder)
+    assert pairs.column_names == ["pair_id", "song_id_1", "song_id_2", "ratings", "score"]
+    assert songs.column_names == ["song_id", "song_group"]
+    assert not any(b"barca" in content for content in files_of(folder).values())
+    card = (folder / "README.md").read_text("utf-8")
+    assert "**Without lyrics.**" in card
+    assert "`lyrics_1`" not in card
+
+
+def test_a_modified_source_is_marked_in_card_and_record(tree, tmp_path):
+    change(tree / RATINGS_FILE, lambda text: text.replace(",5, ", ",4, ", 1))
+    folder = build(BuildOptions(source=tree, allow_modified=True), tmp_path / "lyricsim")
+    card = (folder / "README.md").read_text("utf-8")
+    assert "> **MODIFIED SOURCE: built from files that differ from upstream's" in card
+    assert RATINGS_FILE in read_record(folder)["source"]["modified"]
+    assert "MODIFIED SOURCE" in json.loads((folder / "croissant.json").read_text("utf-8"))["description"]
+
+
+def test_pairs_without_three_ratings_are_raw_only_and_the_card_claims_no_reliability(tree, tmp_path):
+    change(tree / RATINGS_FILE, lambda text: text.rsplit("\r\n", 1)[0])
+    folder = build(BuildOptions(source=tree, allow_modified=True, min_raters=2), tmp_path / "lyricsim")
+    two = [
+        pair for split in load("raw", folder=folder).values() for pair in split if len(pair["ratings"]) == 2
+    ]
+    kept = {pair for split in load("filtered", folder=folder).values() for pair in split["pair_id"]}
+    assert len(two) == 1
+    assert two[0]["score"] == sum(two[0]["ratings"]) / 2
+    assert two[0]["pair_id"] not in kept
+    assert "Krippendorff" not in (folder / "README.md").read_text("utf-8")
+
+
+def test_a_source_without_upstreams_means_is_built_without_comparison(tree, tmp_path):
+    (tree / REFERENCE_FILE).unlink()
+    folder = build(BuildOptions(source=tree, allow_modified=True), tmp_path / "lyricsim")
+    assert read_record(folder)["compared_with_upstream"] is None
+    assert "no list of filtered means" in (folder / "README.md").read_text("utf-8")
+
+
+def test_a_folder_that_is_not_ours_is_left_alone(tmp_path):
+    (tmp_path / "sample").mkdir()
+    (tmp_path / "sample" / "thesis.tex").write_text("three years")
+    with pytest.raises(UserError, match=r"did not write: thesis\.tex"):
+        build(BuildOptions(sample=True), tmp_path / "sample")
+    assert files_of(tmp_path / "sample") == {"thesis.tex": b"three years"}
+
+
+def test_a_file_added_to_a_built_folder_is_not_deleted(tmp_path):
+    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
+    (folder / "notes.txt").write_text("mine")
+    before = files_of(folder)
+    with pytest.raises(UserError, match=r"notes\.txt"):
+        build(BuildOptions(sample=True), folder)
+    assert files_of(folder) == before
+
+
+def test_edits_to_the_card_outride_a_rebuild(tmp_path):
+    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
+    change(folder / "README.md", lambda text: text + "\nA note by hand.\n")
+    edited = (folder / "README.md").read_bytes()
+    build(BuildOptions(sample=True), folder)
+    assert (folder / "README.md").read_bytes() == edited
+
+
+def test_a_card_whose_head_was_broken_by_hand_stops_the_rebuild(tmp_path):
+    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
+    change(folder / "README.md", lambda text: text.replace("---\n", "---\n: [\n", 1))
+    before = files_of(folder)
+    with pytest.raises(UserError, match="not YAML"):
+        build(BuildOptions(sample=True), folder)
+    assert files_of(folder) == before
+
+
+def test_a_full_disk_leaves_the_earlier_build_and_nothing_else(tmp_path):
+    """The process may write no file above 20 kB, so one of the build's files cannot be finished."""
+    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
+    before = files_of(folder)
+    code = """
+        import resource, sys
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        from lyricsim_dataset.cli import main
+        sys.exit(main(["build", "--sample", "--without-lyrics", *sys.argv[1:]]))
+    """
+    for arguments in ([], ["--out", "other-sample"]):
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code), *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2, done.stderr
+        assert "could not be written" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert files_of(folder) == before
+    assert [path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")] == [folder.name]
+
+
+def test_an_error_that_is_not_the_disks_is_not_called_so(monkeypatch, tmp_path):
+    def broken(*arguments):
+        raise PermissionError(13, "no")
+
+    monkeypatch.setattr("lyricsim_dataset.publish.render_card", broken)
+    with pytest.raises(PermissionError):
+        build(BuildOptions(sample=True), tmp_path / "sample")
+    assert not (tmp_path / "sample").exists()
+
+
+@pytest.mark.slow
+def test_parallel_builds_of_one_folder_end_with_a_whole_one(tmp_path):
+    arguments = [sys.executable, "-m", "lyricsim_dataset.cli", "build", "--sample"]
+    running = [
+        subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    ended = [(process.communicate(timeout=300)[1], process.returncode) for process in running]
+    assert [code for _, code in ended] == [0, 0, 0], ended
+    assert all(check.problem is None for check in checks(tmp_path / "lyricsim-sample"))
+    visible = [path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")]
+    assert visible == ["lyricsim-sample"]
+
+
+def test_verification_names_what_was_changed(tmp_path):
+    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
+    assert {check.problem for check in checks(folder)} == {None}
+    (folder / "raw" / "test-00000-of-00001.parquet").unlink()
+    (folder / "songs" / "train-00000-of-00001.parquet").write_bytes(b"other")
+    (folder / "lyricsim.py").write_text("")
+    problems = {check.what: check.problem for check in checks(folder) if check.problem}
+    assert problems["raw/test-00000-of-00001.parquet"] == "missing"
+    assert problems["songs/train-00000-of-00001.parquet"].startswith("changed: SHA-256")
+    assert problems["lyricsim.py"] == "a script"
+    with pytest.raises(UserError, match="is not what the build wrote"):
+        require_intact(folder)
+
+
+def test_verification_recomputes_the_splits_digests(tmp_path):
+    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
+    change(
+        folder / "build.json",
+        lambda text: text.replace(read_record(folder)["splits"]["raw"]["digest"], "0" * 64),
+    )
+    assert [check.what for check in checks(folder) if check.problem] == ["splits of raw"]
+
+
+@pytest.mark.parametrize("content", [None, "{"])
+def test_a_folder_without_a_readable_record_is_the_users_error(tmp_path, content):
+    if content:
+        (tmp_path / "build.json").write_text(content)
+    with pytest.raises(UserError, match=r"build\.json"):
+        read_record(tmp_path)
+
+
+def test_croissant_metadata_validates_and_reads_the_same_rows(sample_folder):
+    mlcroissant = pytest.importorskip("mlcroissant")
+    described = mlcroissant.Dataset(jsonld=sample_folder / "croissant.json")
+    assert not described.metadata.issues.errors
+    records = list(described.records("filtered/test"))
+    rows = load("filtered", "test", sample_folder)
+    assert len(records) == rows.num_rows
+    assert [record["filtered/test/score"] for record in records] == rows["score"][:]
+    assert [record["filtered/test/pair_id"].decode() for record in records] == rows["pair_id"][:]
+    assert [list(record["filtered/test/ratings"]) for record in records] == rows["ratings"][:]
+
+
+def test_croissant_names_every_file_with_its_hash(sample_folder):
+    described = json.loads((sample_folder / "croissant.json").read_text("utf-8"))
+    recorded = {
+        f["path"]: f["sha256"]
+        for c in read_record(sample_folder)["configurations"].values()
+        for f in c["files"]
+    }
+    assert {f["contentUrl"]: f["sha256"] for f in described["distribution"]} == recorded
+
+
+def test_the_helper_loads_from_any_directory(sample_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(load(folder=sample_folder), datasets.DatasetDict)
+    monkeypatch.setenv("LYRICSIM_FOLDER", str(sample_folder))
+    assert load("raw", "test[:5]").num_rows == 5
+
+
+def test_the_helper_says_what_it_wants(sample_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=r"(?s)no configuration 'raww'.*one of filtered, raw"):
+        load("raww", folder=sample_folder)
+    with pytest.raises(UserError, match=r"(?s)is not a built dataset.*LYRICSIM_FOLDER"):
+        load("raw")
+
+
+def test_the_command_line_prints_errors_without_a_traceback(tmp_path):
+    done = command("build", "--source", "nowhere", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "what to do: give a local copy" in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,51 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from lyricsim_dataset.cli import main
+
+HEAVY = ("torch", "transformers", "matplotlib", "datasets", "pandas", "pyarrow", "sklearn", "scipy")
+
+
+@pytest.mark.parametrize("module", ["lyricsim_dataset", "lyricsim_dataset.cli"])
+def test_importing_the_package_imports_nothing_heavy(module):
+    code = f"import sys, json, {module}; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not set(HEAVY) & set(json.loads(done.stdout))
+
+
+def test_building_needs_neither_torch_nor_transformers_nor_matplotlib():
+    code = "import sys, json, lyricsim_dataset.publish; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"torch", "transformers", "matplotlib"} & set(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("command", [[], ["build"], ["report"], ["verify"], ["push"]])
+def test_every_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--help"])
+    assert ended.value.code == 0
+    assert "usage: lyricsim-dataset" in capsys.readouterr().out
+
+
+def test_a_command_is_needed(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 2
+
+
+def test_build_verify_and_report_on_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["build", "--sample"]) == 0
+    assert 'load_dataset("lyricsim-sample", "filtered")' in capsys.readouterr().out
+    assert main(["verify", "lyricsim-sample", "--json"]) == 0
+    assert {check["problem"] for check in json.loads(capsys.readouterr().out)} == {None}
+    (tmp_path / "lyricsim-sample" / "songs" / "train-00000-of-00001.parquet").unlink()
+    assert main(["verify", "lyricsim-sample"]) == 1
+    assert "missing" in capsys.readouterr().out
+    assert main(["report", "--sample", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["pairs"] == 276
+    assert main(["verify", "nowhere"]) == 2
+    assert "holds no build.json" in capsys.readouterr().err

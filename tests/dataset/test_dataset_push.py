@@ -1,0 +1,97 @@
+import json
+
+import pytest
+from dataset_files import change
+
+from lyricsim_dataset.publish import BuildOptions, build
+
+LOAD = """
+from datasets import load_dataset
+for config in ("filtered", "songs"):
+    print({{split: rows.num_rows for split, rows in load_dataset("{name}", config).items()}})
+"""
+
+
+def push(hub, folder, name, *options, **environment):
+    arguments = [
+        "-m",
+        "lyricsim_dataset.cli",
+        "push",
+        f"{hub.user}/{name}",
+        "--folder",
+        str(folder),
+        *options,
+    ]
+    return hub.run(arguments, **environment)
+
+
+@pytest.mark.slow
+def test_a_pushed_folder_is_private_and_loads_from_the_hub(hub, sample_folder):
+    done = push(hub, sample_folder, "lyricsim-sample")
+    assert done.returncode == 0, done.stderr
+    assert "private" in done.stdout
+    assert hub.token not in done.stdout + done.stderr
+    assert hub.server.store.repositories["dataset", f"{hub.user}/lyricsim-sample"].private
+    files = hub.server.store.files("dataset", f"{hub.user}/lyricsim-sample", "main")
+    assert {"README.md", "croissant.json", "build.json", "filtered/test-00000-of-00001.parquet"} <= set(files)
+    assert not any(name.endswith((".py", ".lock", ".lyricsim-files.json")) for name in files)
+    loaded = hub.python(LOAD.format(name=f"{hub.user}/lyricsim-sample"), cache="another")
+    assert loaded.splitlines() == ["{'train': 162, 'validation': 10, 'test': 20}", "{'train': 24}"]
+
+
+@pytest.mark.slow
+def test_public_and_revision_are_asked_for(hub, sample_folder):
+    done = push(hub, sample_folder, "lyricsim-sample", "--public", "--revision", "next")
+    assert done.returncode == 0, done.stderr
+    assert "(next, public)" in done.stdout
+    repository = hub.server.store.repositories["dataset", f"{hub.user}/lyricsim-sample"]
+    assert not repository.private
+    assert "README.md" in hub.server.store.files("dataset", f"{hub.user}/lyricsim-sample", "next")
+
+
+def test_a_dry_run_sends_nothing(hub, sample_folder):
+    done = push(hub, sample_folder, "lyricsim-sample", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "nothing was sent" in done.stdout
+    assert "filtered/train-00000-of-00001.parquet" in done.stdout
+    assert hub.server.log == []
+
+
+def test_the_sample_does_not_go_out_under_lyricsims_name(hub, sample_folder):
+    done = push(hub, sample_folder, "lyricsim")
+    assert done.returncode == 2
+    assert "could be taken for LyricSIM's" in done.stderr
+    assert hub.server.log == []
+
+
+def test_a_damaged_folder_does_not_go_out(hub, tmp_path):
+    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
+    (folder / "raw" / "test-00000-of-00001.parquet").write_bytes(b"damaged")
+    done = push(hub, folder, "lyricsim-sample")
+    assert done.returncode == 2
+    assert "raw/test-00000-of-00001.parquet: changed" in done.stderr
+    assert hub.server.log == []
+
+
+def test_without_login_the_message_says_how(hub, sample_folder):
+    done = push(hub, sample_folder, "lyricsim-sample", HF_TOKEN="")
+    assert done.returncode == 2
+    assert "hf auth login" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_second_push_after_a_change_is_what_load_dataset_then_sees(hub, tree, tmp_path):
+    options = BuildOptions(source=tree, allow_modified=True)
+    folder, name = tmp_path / "lyricsim", f"{hub.user}/lyricsim"
+    code = f"""
+from datasets import load_dataset
+print(sum(sum(three) for rows in load_dataset("{name}", "raw").values() for three in rows["ratings"]))
+"""
+    seen = []
+    for _ in range(2):
+        build(options, folder)
+        done = push(hub, folder, "lyricsim")
+        assert done.returncode == 0, done.stderr
+        seen.append(json.loads(hub.python(code)))
+        change(tree / "data/raw/annotation_results.csv", lambda text: text.replace(",5, ", ",4, ", 1))
+    assert seen[1] == seen[0] - 1
