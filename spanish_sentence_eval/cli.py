@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from typing import TextIO
 
 from lyricsim_tools.atomic import write_text
 from lyricsim_tools.errors import UserError
@@ -43,13 +44,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = cli_options.parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    warnings.formatwarning = lambda message, *rest: f"warning: {message}\n"
-    try:
-        COMMANDS[args.command](args)
-    except UserError as error:
-        if os.environ.get("RANK", "0") == "0":
-            sys.stderr.write(f"error: {error}\n")
-        return 1
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            COMMANDS[args.command](args)
+        except UserError as error:
+            if os.environ.get("RANK", "0") == "0":
+                sys.stderr.write(f"error: {error}\n")
+            return 1
     return 0
 
 
@@ -119,6 +121,17 @@ def _report(args: argparse.Namespace) -> None:
         write_text(args.markdown, markdown(results))
     else:
         show_results(results)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    sys.stderr.write(f"warning: {message}\n")
 
 
 COMMANDS: Mapping[str, Callable[[argparse.Namespace], None]] = {

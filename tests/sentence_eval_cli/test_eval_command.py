@@ -1,0 +1,236 @@
+"""The command, from its options to its results file."""
+
+import json
+import logging
+
+import pytest
+from made_up_benchmark import write_tree
+
+from spanish_sentence_eval import cli
+from spanish_sentence_eval.tasks import TASKS
+
+QUICK = ("--max_epoch", "4", "--kfold", "2")
+GOLDEN_STS17 = 0.5256134010
+
+
+def run(tree, tmp_path, *options, tasks=("STS17", "TASS1"), expect=0, model="chars64"):
+    """The results document of an in-process run."""
+    output = tmp_path / "results.json"
+    places = ("--data", str(tree), "--output", str(output), "--cache", str(tmp_path / "cache"))
+    chosen = ("--tasks", *tasks) if tasks else ()
+    status = cli.main(["run", "--model", model, *chosen, *places, "--any-data", *QUICK, *options])
+    assert status == expect
+    return json.loads(output.read_text()) if output.exists() else None
+
+
+def error_of(capsys):
+    """The one error message, without the log before it."""
+    text = capsys.readouterr().err
+    assert text.count("error: ") == 1
+    return text[text.index("error: ") :]
+
+
+def test_a_run_on_upstreams_data_gives_the_published_golden_figure(
+    sentence_evaluation_source, tmp_path, capsys
+):
+    output = tmp_path / "results.json"
+    arguments = ["run", "--model", "chars64", "--tasks", "STS17", "--data", str(sentence_evaluation_source)]
+    assert cli.main([*arguments, "--output", str(output), "--cache", str(tmp_path / "cache")]) == 0
+    record = json.loads(output.read_text())["tasks"]["STS17"]
+    assert record["headline"]["value"] == pytest.approx(GOLDEN_STS17, abs=1e-6)
+    assert record["figures"]["track3.es-es"]["nsamples"] == 250
+    assert record["data"]["pinned"] is True
+    shown = capsys.readouterr().out
+    assert "0.5256" in shown
+    assert "0.4296 to 0.6099" in shown
+
+
+def test_the_document_says_what_was_run_on_what(tree, tmp_path):
+    results = run(tree, tmp_path)
+    assert results["encoder"]["kind"] == "characters"
+    assert results["settings"]["protocol"] == "compatible"
+    assert (results["settings"]["seed"], results["settings"]["device"]) == (1111, "cpu")
+    assert results["environment"]["packages"]["torch"]
+    record = results["tasks"]["TASS1"]
+    assert set(record["data"]["files"]) == {
+        f"senteval/TASS/task1/{split}.txt" for split in ("train", "dev", "test")
+    }
+    assert record["data"]["pinned"] is False
+    assert len(record["hits"]) == record["figures"]["ntest"] == 40
+    assert record["headline"]["value"] == pytest.approx(100 * record["hits"].count("1") / 40, abs=0.005)
+    assert record["headline"]["interval"]["method"] == "Wilson"
+
+
+def test_every_kind_of_head_goes_through(tree, tmp_path, capsys):
+    tasks = ("MC", "TASS1", "SICKEntailment", "SICKRelatedness", "STS14", "SSPmlsum", "BSOwiki", "RST")
+    results = run(tree, tmp_path, tasks=tasks)
+    assert set(results["tasks"]) == set(tasks)
+    assert results["tasks"]["BSOwiki"]["headline"]["n"] == 40
+    assert results["tasks"]["BSOwiki"]["figures"]["ntest"] == 80
+    assert "bootstrap" in results["tasks"]["STS14"]["headline"]["interval"]["method"]
+    shown = capsys.readouterr().out
+    assert "1 of 4" not in shown
+    assert "2 of 4" in shown
+
+
+def test_a_finished_task_is_not_run_again(tree, tmp_path, caplog, monkeypatch):
+    caplog.set_level(logging.INFO)
+    first = run(tree, tmp_path)
+    monkeypatch.setattr("spanish_sentence_eval.runner.evaluate_task", None)
+    (tmp_path / "results.json").unlink()
+    assert run(tree, tmp_path)["tasks"] == first["tasks"]
+    assert caplog.text.count("was finished before") == 2
+
+
+@pytest.mark.parametrize(
+    "change", [("--seed", "5"), ("--protocol", "corrected"), ("--sklearn",), ("--nhid", "3")]
+)
+def test_another_setting_runs_the_task_again(tree, tmp_path, caplog, change):
+    caplog.set_level(logging.INFO)
+    run(tree, tmp_path)
+    (tmp_path / "results.json").unlink()
+    run(tree, tmp_path, *change)
+    assert "finished before" not in caplog.text
+
+
+def test_other_data_run_the_task_again(tree, tmp_path, caplog):
+    caplog.set_level(logging.INFO)
+    first = run(tree, tmp_path)
+    other = write_tree(tmp_path / "other", seed=1)
+    second = run(other, tmp_path)
+    assert "finished before" not in caplog.text
+    assert first["tasks"]["STS17"]["data"]["digest"] != second["tasks"]["STS17"]["data"]["digest"]
+
+
+def test_a_results_file_grows_by_the_tasks_of_later_runs(tree, tmp_path):
+    run(tree, tmp_path, tasks=("STS17",))
+    assert set(run(tree, tmp_path, tasks=("STS14",))["tasks"]) == {"STS17", "STS14"}
+
+
+def test_another_encoders_results_file_is_not_overwritten(tree, tmp_path, capsys):
+    before = run(tree, tmp_path, tasks=("STS17",))
+    after = run(tree, tmp_path, "--seed", "5", tasks=("STS17",), expect=1)
+    assert after == before
+    assert "results of another settings (seed differ)" in error_of(capsys)
+
+
+def test_a_foreign_file_is_not_overwritten(tree, tmp_path, capsys):
+    (tmp_path / "results.json").write_text('{"mine": 1}')
+    run(tree, tmp_path, tasks=("STS17",), expect=1)
+    assert (tmp_path / "results.json").read_text() == '{"mine": 1}'
+    assert "no results file" in error_of(capsys)
+
+
+def test_figures_only_leaves_no_item_behind(tree, tmp_path):
+    record = run(tree, tmp_path, "--no-items", tasks=("STS17",))["tasks"]["STS17"]
+    assert not {"hits", "scores", "gold"} & set(record)
+
+
+def test_json_output_is_the_results_file(tree, tmp_path, capsys):
+    results = run(tree, tmp_path, "--json", tasks=("STS17",))
+    assert json.loads(capsys.readouterr().out) == results
+
+
+def test_the_source_documents_options_and_names_work(tree, tmp_path, capsys):
+    options = ("--benchmark", "senteval", "--task_index", "2", "--layer", "avg", "--skip-missing")
+    results = run(tree, tmp_path, *options, tasks=())
+    assert set(results["tasks"]) == {"SICKRelatedness", "STS14", "STS17"}
+    assert results["skipped"] == {"STS15": "files absent"}
+    (tmp_path / "results.json").unlink()
+    assert set(run(tree, tmp_path, tasks=("SICK-es-R", "BR"))["tasks"]) == {"SICKRelatedness"}
+    assert "warning: 'BR' is left out" in capsys.readouterr().err
+
+
+def test_model_name_is_another_word_for_model(tree, tmp_path):
+    arguments = ["run", "--model_name", "chars64", "--tasks", "STS17", "--any-data", "--data", str(tree)]
+    places = ["--output", str(tmp_path / "r.json"), "--no-cache"]
+    assert cli.main([*arguments, *places]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "tasks", "message"),
+    [
+        ((), ("STS16",), "'STS16' is no task"),
+        ((), ("PDTB-E",), "no data exists"),
+        ((), (), "no task was asked for"),
+        (("--benchmark", "discoeval", "--task_index", "5"), (), "0 to 4 for discoeval"),
+        ((), ("PAWS",), "PAWS: 2 of 2 files are missing"),
+        (("--skip-missing",), ("PAWS",), "none of PAWS has all its files"),
+        (("--kfold", "1"), ("STS17",), "kfold"),
+        (("--dropout", "1.5"), ("STS17",), "dropout"),
+        (("--threads", "-1"), ("STS17",), "threads"),
+        (("--batch-size", "0"), ("STS17",), "at least 1"),
+        (("--device", "cuda:99"), ("STS17",), "on this machine"),
+    ],
+)
+def test_a_wrong_option_is_one_clear_message_and_nothing_is_written(
+    tree, tmp_path, capsys, options, tasks, message
+):
+    assert run(tree, tmp_path, *options, tasks=tasks, expect=1) is None
+    text = error_of(capsys)
+    assert message in text
+    assert "what to do:" in text
+
+
+def test_a_model_that_does_not_exist_is_one_clear_message(tree, tmp_path, capsys):
+    assert run(tree, tmp_path, tasks=("STS17",), model="nobody/nothing", expect=1) is None
+    assert "'nobody/nothing' cannot be loaded" in error_of(capsys)
+
+
+def test_a_folder_without_data_is_one_clear_message(tmp_path, capsys):
+    assert run(tmp_path, tmp_path, expect=1) is None
+    assert "no data in" in error_of(capsys)
+
+
+def test_files_that_are_not_upstreams_are_refused_by_default(tree, tmp_path, capsys):
+    places = ["--data", str(tree), "--output", str(tmp_path / "r.json")]
+    assert cli.main(["run", "--model", "chars64", "--tasks", "STS17", *places]) == 1
+    text = error_of(capsys)
+    assert "has" in text
+    assert "the pinned senteval/STS" in text
+    assert "--any-data" in text
+
+
+def test_the_list_names_every_task_with_its_facts(tree, capsys):
+    assert cli.main(["list", "--json", "--data", str(tree)]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [fact["task"] for fact in facts] == list(TASKS)
+    assert all(fact["licence"] and fact["kind"] and fact["headline"] for fact in facts)
+    state = {fact["task"]: fact["files"] for fact in facts}
+    assert state["STS17"] == "other than upstream's"
+    assert state["PAWS"] == "2 of 2 missing"
+    assert cli.main(["list"]) == 0
+    shown = capsys.readouterr().out
+    assert "CoordinationInversion" in shown
+    assert "acknowledgement of Google" in shown
+
+
+def test_the_markdown_page_has_figures_and_neither_paths_nor_items(tree, tmp_path):
+    results = run(tree, tmp_path, tasks=("STS17", "TASS1"))
+    page = tmp_path / "page.md"
+    assert cli.main(["report", str(tmp_path / "results.json"), "--markdown", str(page)]) == 0
+    text = page.read_text()
+    assert f"| {results['tasks']['TASS1']['headline']['value']:.2f} |" in text
+    assert "| TASS1 (own data) | SC | acc |" in text
+    assert "--tasks TASS1 STS17" in text
+    assert "Not run: MC, FAC" in text
+    assert str(tmp_path) not in text
+    assert results["tasks"]["TASS1"]["hits"] not in text
+
+
+def test_a_report_prints_the_same_tables_as_the_run(tree, tmp_path, capsys):
+    run(tree, tmp_path)
+    shown = capsys.readouterr().out
+    assert cli.main(["report", str(tmp_path / "results.json")]) == 0
+    assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [(None, "is missing"), ("{", "is not JSON"), ("[]", "no results file")]
+)
+def test_a_wrong_results_file_is_one_clear_message(tmp_path, capsys, content, message):
+    path = tmp_path / "results.json"
+    if content is not None:
+        path.write_text(content)
+    assert cli.main(["report", str(path)]) == 1
+    assert message in error_of(capsys)
