@@ -23,6 +23,8 @@ def licence_head(base_model: str) -> dict[str, str]:
 def licence_sentence(base_model: str) -> str:
     """What a card says of the weights' licence."""
     known = licences().get(base_model)
+    if "/" not in base_model:
+        return f"The weights derive from a local model, `{base_model}`, whose licence was not recorded."
     if known is None:
         return (
             f"The weights derive from `{base_model}`, whose licence was not looked up here: see its page. "

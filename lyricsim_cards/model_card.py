@@ -16,7 +16,7 @@ from lyricsim_cards.model_folder import (
 )
 from lyricsim_cards.results import SCORES, eval_results, model_index
 from lyricsim_cards.snippets import bi_encoder_snippet, cross_encoder_snippet
-from lyricsim_cards.text import NOT_MEASURED, fill_sections, percent, table, template_sections
+from lyricsim_cards.text import NOT_MEASURED, fill_sections, percent, short, table, template_sections
 from lyricsim_models.registry import load_registry
 from lyricsim_tools.atomic import write_text
 from lyricsim_tools.card_blocks import join_head
@@ -54,7 +54,9 @@ def write_model_card(folder: Path, extras: CardExtras | None = None) -> Path:
 def render_model_card(model: ModelFolder) -> str:
     """The whole card; what was not measured is said to be so."""
     floors = "floors" if model.extras.floors else "floors-missing"
-    names = ("introduction", "use", "results", floors, "behaviour", "training", "uses", "rights", "citation")
+    uses = "uses" if model.is_on_lyricsim else "uses-other"
+    rights = "rights" if model.is_on_lyricsim else "rights-other"
+    names = ("introduction", "use", "results", floors, "behaviour", "training", uses, rights, "citation")
     values = {
         **_identity(model),
         **_results(model),
@@ -91,7 +93,8 @@ def _identity(model: ModelFolder) -> dict[str, str]:
         "title": model.reference.split("/")[-1],
         "base_link": f"[{base}](https://huggingface.co/{base})" if is_hub_id(base) else f"`{base}`",
         "architecture": str(model.settings["recipe"]["architecture"]),
-        "data_link": f"{link}configuration `{model.settings.get('config')}`",
+        "data_name": "LyricSIM" if model.is_on_lyricsim else f"`{model.dataset}`, which is not LyricSIM",
+        "data_link": f"{link}configuration `{model.settings.get('config') or 'default'}`",
         "snippet": _snippet(model),
     }
 
@@ -207,8 +210,10 @@ def _points(value: float | None) -> str:
 
 
 def _plain(value: object) -> str:
-    if value is None:
+    if value is None or value == "":
         return "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return (
-        f"{value:g}" if isinstance(value, float) else f"`{value}`" if isinstance(value, str) else str(value)
+        short(value) if isinstance(value, float) else f"`{value}`" if isinstance(value, str) else str(value)
     )

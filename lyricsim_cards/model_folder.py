@@ -71,6 +71,11 @@ class ModelFolder:
         name = str(self.settings["dataset"])
         return self.extras.dataset_id or (name if is_hub_id(name) else Path(name).name)
 
+    @property
+    def is_on_lyricsim(self) -> bool:
+        """Whether the data is LyricSIM, not its sample or another: the builder keeps the name for it."""
+        return self.dataset.rsplit("/", 1)[-1] == "lyricsim"
+
     def scores(self, split: str) -> dict[str, Any]:
         """Everything known of a split's scores."""
         return {**self.metrics.get(split, {}), **self.extras.measured.get(split, {})}

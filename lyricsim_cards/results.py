@@ -21,7 +21,7 @@ def model_index(model: ModelFolder) -> list[dict[str, Any]]:
             task_type=TASK,
             task_name=TASK_NAME,
             dataset_type=model.dataset,
-            dataset_name="LyricSIM",
+            dataset_name="LyricSIM" if model.is_on_lyricsim else model.dataset,
             dataset_config=model.settings.get("config"),
             dataset_split=split,
             metric_type=key,
@@ -30,15 +30,15 @@ def model_index(model: ModelFolder) -> list[dict[str, Any]]:
         )
         for split, key, name, value in _defined(model.metrics)
     ]
-    return eval_results_to_model_index(model.reference.split("/")[-1], found)
+    return eval_results_to_model_index(model.reference.split("/")[-1], found) if found else []
 
 
 def eval_results(model: ModelFolder) -> str | None:
-    """The text of ``.eval_results/lyricsim.yaml``; None if the dataset has no id on the Hub."""
+    """The text of ``.eval_results/lyricsim.yaml``; None without scores, or a dataset's id on the Hub."""
     import yaml
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    if not model.extras.dataset_id:
+    if not model.extras.dataset_id or not _defined(model.metrics):
         return None
     config = model.settings.get("config") or "default"
     entries = [

@@ -1,0 +1,211 @@
+import json
+import shutil
+
+import pytest
+from runs import run_folder
+from support import REPOSITORY
+
+from lyricsim_cards.check import check_cards
+from lyricsim_cards.check_options import CheckOptions
+from lyricsim_cards.cli import main
+from lyricsim_cards.model_card import write_model_card
+from lyricsim_cards.model_folder import CardExtras
+from lyricsim_cards.schema import head_faults
+from lyricsim_cards.stage import snippets_of
+from lyricsim_tools.errors import UserError
+
+PREPARED = sorted((REPOSITORY / "model_cards").glob("*/README.md"))
+MODEL = {
+    "license": "mit",
+    "language": "es",
+    "library_name": "sentence-transformers",
+    "pipeline_tag": "text-classification",
+}
+
+
+def faults_of(card, text=None, root=REPOSITORY, kind=None):
+    if text is not None:
+        card.parent.mkdir(parents=True, exist_ok=True)
+        card.write_text(text, "utf-8")
+    found = check_cards([card], CheckOptions(root, snippets=False))
+    return [fault.what for fault in found if kind in (None, fault.kind)]
+
+
+@pytest.fixture
+def trained(tmp_path):
+    return write_model_card(run_folder(tmp_path / "r"), CardExtras("me/m", "me/lyricsim"))
+
+
+def test_our_own_cards_are_without_faults(trained):
+    assert check_cards([*PREPARED, trained], CheckOptions(REPOSITORY, snippets=False)) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "fault"),
+    [
+        ({**MODEL, "license": "my-own"}, "license is 'my-own'"),
+        ({**MODEL, "license": "other"}, "needs license_name"),
+        ({**MODEL, "language": "Spanish"}, "language is 'Spanish'"),
+        ({**MODEL, "base_model": "bertin"}, "base_model is 'bertin'; expected owner/name"),
+        ({**MODEL, "tags": []}, "tags is []"),
+        ({k: v for k, v in MODEL.items() if k != "license"}, "license is missing"),
+        ({k: v for k, v in MODEL.items() if k != "library_name"}, "library_name is missing"),
+        ({**MODEL, "model-index": [{"results": []}]}, "model-index without a name"),
+        ({**MODEL, "model-index": [{"name": "m", "results": [{"task": {}}]}]}, "a result without task.type"),
+        ({**MODEL, "model-index": {"name": "m"}}, "no list of mappings"),
+        ({"sdk": "notebook", "title": "t"}, "sdk is 'notebook'"),
+        ({"sdk": "gradio", "title": "t", "colorFrom": "mauve"}, "colorFrom is 'mauve'"),
+        (
+            {"sdk": "gradio", "title": "t", "sdk_version": 6.1},
+            "sdk_version is 6.1; expected a version in quotes",
+        ),
+        ({"configs": [{"config_name": "a"}], "language": "es"}, "configs is"),
+    ],
+)
+def test_a_head_that_the_hub_would_refuse_is_named(head, fault):
+    assert any(fault in found for found in head_faults(head)), head_faults(head)
+
+
+def test_a_good_head_has_no_faults():
+    assert head_faults(MODEL) == []
+    assert head_faults({"sdk": "gradio", "title": "t", "sdk_version": "6.31.0", "colorTo": "blue"}) == []
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "More Information Needed",
+        "TODO: scores",
+        "Score: $score",
+        "Score: {{ score }}",
+        "nan",
+        "None",
+        "[your name]",
+    ],
+)
+def test_unfilled_fields_are_found(trained, left):
+    assert faults_of(trained, trained.read_text() + f"\n{left}\n", kind="placeholder")
+
+
+def test_ordinary_prose_and_code_are_no_placeholders(trained):
+    text = "\nNone-the-less is odd; none of it, a NaN loss, banana.\n\n```python\nx = None  # TODO\n```\n"
+    assert (
+        faults_of(trained, trained.read_text() + text.replace("None-the-less", "That"), kind="placeholder")
+        == []
+    )
+
+
+@pytest.mark.parametrize("target", ["missing.md", "../../../../etc/passwd", "#nowhere", "/docs/missing.md"])
+def test_dead_links_are_found(trained, target):
+    assert faults_of(trained, trained.read_text() + f"\n[x]({target})\n", kind="link") == [
+        f"{target} leads nowhere"
+    ]
+
+
+@pytest.mark.parametrize(
+    "target", ["run.json", "#results", "https://example.org/x", "/README.md", "#for-and-not-for"]
+)
+def test_living_links_are_not(trained, target):
+    assert faults_of(trained, trained.read_text() + f"\n[x]({target})\n", kind="link") == []
+
+
+def test_a_figure_that_differs_from_the_result_file_is_found(trained):
+    metrics = json.loads((trained.parent / "metrics.json").read_text())
+    shown = f"{100 * metrics['test']['pearson']:.2f}"
+    changed = trained.read_text().replace(f"| {shown} |", "| 99.99 |")
+    [fault] = faults_of(trained, changed, kind="figure")
+    assert "99.99" in fault
+    assert shown in fault
+
+
+def test_a_result_file_that_changed_after_the_card_is_found(trained):
+    metrics = json.loads((trained.parent / "metrics.json").read_text())
+    metrics["test"]["pearson"] = 0.123
+    (trained.parent / "metrics.json").write_text(json.dumps(metrics))
+    found = faults_of(trained, kind="figure")
+    assert any("model-index" in fault for fault in found)
+    assert any("12.30" in fault for fault in found)
+    assert any(".eval_results" in fault for fault in found)
+
+
+def test_hand_written_notes_are_no_difference(trained):
+    assert faults_of(trained, trained.read_text() + "\n## Notes\n\nMy own words.\n") == []
+
+
+def test_a_prepared_card_that_differs_from_the_registry_is_found(tmp_path):
+    text = (REPOSITORY / "model_cards" / "alberti" / "README.md").read_text("utf-8")
+    card = tmp_path / "model_cards" / "alberti" / "README.md"
+    assert any("97.65" in fault for fault in faults_of(card, text.replace("87.65", "97.65"), kind="figure"))
+
+
+def test_a_dataset_card_with_other_row_counts_is_found(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (tmp_path / "d").mkdir()
+    pq.write_table(pa.table({"a": [1, 2, 3]}), tmp_path / "d" / "test.parquet")
+    head = """---
+license: mit
+language: es
+task_categories: [sentence-similarity]
+configs:
+- config_name: filtered
+  data_files: [{split: test, path: test.parquet}]
+dataset_info:
+- config_name: filtered
+  splits: [{name: test, num_examples: 4}]
+---
+"""
+    card = tmp_path / "d" / "README.md"
+    assert faults_of(card, head) == ["filtered/test: the card says 4 rows, the file has 3"]
+    assert faults_of(card, head.replace("num_examples: 4", "num_examples: 3")) == []
+
+
+def test_a_card_whose_head_is_broken_is_found(tmp_path):
+    assert "head" in faults_of(tmp_path / "README.md", "---\na: [\n---\n")[0]
+
+
+def test_no_card_and_no_hub_are_explained(tmp_path, trained):
+    with pytest.raises(UserError, match="is not a file"):
+        check_cards([tmp_path / "none.md"], CheckOptions(REPOSITORY))
+    with pytest.raises(UserError, match="no local Hub"):
+        check_cards([trained], CheckOptions(tmp_path))
+
+
+def test_the_command_reports_faults_and_says_what_it_cannot_check(trained, capsys):
+    arguments = ["check", "--no-snippets", "--root", str(REPOSITORY), str(trained)]
+    assert main(arguments) == 0
+    assert "the real check runs on its server" in capsys.readouterr().out
+    trained.write_text(trained.read_text() + "\nTODO\n")
+    assert main([*arguments, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == [
+        {"card": str(trained), "kind": "placeholder", "what": "TODO"}
+    ]
+    assert main(["check", str(trained.parent / "none.md")]) == 2
+    assert "what to do" in capsys.readouterr().err
+
+
+def test_snippets_are_python_and_shell_blocks_with_their_lines():
+    card = "# T\n\n```python\na = 1\n```\n\n```bibtex\nx\n```\n\n```bash\nls\n```\n"
+    assert [(s.language, s.code, s.line) for s in snippets_of(card)] == [
+        ("python", "a = 1\n", 3),
+        ("bash", "ls\n", 11),
+    ]
+
+
+@pytest.mark.slow
+def test_the_code_of_a_card_runs_and_broken_code_is_found(tmp_path):
+    source = REPOSITORY / "model_cards" / "bertin"
+    broken = tmp_path / "notes" / "README.md"
+    broken.parent.mkdir()
+    head = "---\nlicense: mit\nlanguage: es\nlibrary_name: x\npipeline_tag: text-classification\n---\n"
+    broken.write_text(f"{head}\n```python\nraise RuntimeError('it broke')\n```\n")
+    card = tmp_path / "model_cards" / "bertin" / "README.md"
+    shutil.copytree(source, card.parent)
+    # As printed, but for two steps instead of five epochs.
+    card.write_text(card.read_text().replace("--learning-rate 5e-5", "--learning-rate 5e-5 --max-steps 2"))
+    found = check_cards([card, broken], CheckOptions(REPOSITORY))
+    [fault] = [fault for fault in found if fault.kind == "snippet"]
+    assert fault.card == str(broken)
+    assert fault.what.startswith("the python code in line 8 ends with 1: ")
+    assert fault.what.endswith("RuntimeError: it broke")

@@ -1,0 +1,175 @@
+import json
+
+import pytest
+import yaml
+from runs import GOLD, RECIPE, run_folder
+from support import REPOSITORY
+
+from lyricsim_cards.measure import GoldPair, measure, measure_folder
+from lyricsim_cards.model_card import write_model_card
+from lyricsim_cards.model_folder import CardExtras, read_model_folder, unseen_scores
+from lyricsim_cards.paper_cards import render_paper_card
+from lyricsim_cards.prose import placeholders
+from lyricsim_models.registry import paper_models
+from lyricsim_tools.card_blocks import split_head
+from lyricsim_tools.errors import UserError
+
+
+def card_of(folder, **extras):
+    return write_model_card(folder, CardExtras(**extras)).read_text("utf-8")
+
+
+def measured(folder):
+    return measure_folder(read_model_folder(folder), {"validation": GOLD, "test": GOLD})
+
+
+def test_a_card_states_everything_the_run_knows(tmp_path):
+    card = card_of(run_folder(tmp_path / "r"), repo_id="me/lyricsim-maria", dataset_id="me/lyricsim")
+    for fact in (
+        "PlanTL-GOB-ES/roberta-base-bne",
+        "`c0ffee`",
+        "configuration `filtered`",
+        "ab" * 32,
+        "cd" * 32,
+        "| `learning_rate` | 5e-5 |",
+        "| `symmetric` | no |",
+        "| `dropout` | not set |",
+        "| torch | `2.13.0` |",
+        "`NVIDIA H200`",
+        "| seconds | 12.5 |",
+        "| asymmetry: largest difference | 1.500 |",
+        "the tokenizer tells them from spaces",
+        "train 1, test 0",
+        'CrossEncoder("me/lyricsim-maria")',
+        "other languages",
+        "legal proof",
+        "apache-2.0",
+        "Benito-Santos",
+    ):
+        assert fact in card, fact
+
+
+def test_every_hyper_parameter_is_in_the_card(tmp_path):
+    card = card_of(run_folder(tmp_path / "r", recipe={**RECIPE, "something_new": 7}))
+    assert "| `something_new` | 7 |" in card
+
+
+def test_what_was_not_measured_is_said_so_and_nothing_is_left_unfilled(tmp_path):
+    folder = run_folder(tmp_path / "r")
+    (folder / "metrics.json").write_text('{"validation": {"combined_score": null}}')
+    card = card_of(folder)
+    assert "| test | not measured | not measured | not measured |" in card
+    assert "length bias: Pearson of scores and the pair's words | not measured" in card
+    assert "Intervals: not measured." in card
+    assert placeholders(card) == []
+    assert "model-index" not in split_head(card)[0]
+
+
+def test_scores_are_in_the_head_and_in_the_evaluation_results(tmp_path):
+    folder = run_folder(tmp_path / "r")
+    head = split_head(card_of(folder, repo_id="me/m", dataset_id="me/lyricsim"))[0]
+    stated = json.loads((folder / "metrics.json").read_text())["test"]["combined_score"]
+    results = head["model-index"][0]["results"]
+    found = {
+        (r["dataset"]["split"], m["type"]): (r["dataset"]["type"], m["value"])
+        for r in results
+        for m in r["metrics"]
+    }
+    assert found["test", "combined_score"] == ("me/lyricsim", stated)
+    entries = yaml.safe_load((folder / ".eval_results" / "lyricsim.yaml").read_text())
+    by_task = {e["dataset"]["task_id"]: (e["dataset"]["id"], e["value"]) for e in entries}
+    assert by_task["filtered_test_combined_score"] == ("me/lyricsim", stated)
+
+
+def test_without_a_dataset_on_the_hub_no_evaluation_results_are_claimed(tmp_path):
+    folder = run_folder(tmp_path / "r")
+    head = split_head(card_of(folder))[0]
+    assert "datasets" not in head
+    assert not (folder / ".eval_results").exists()
+
+
+def test_intervals_and_biases_come_from_the_predictions(tmp_path):
+    folder = run_folder(tmp_path / "r")
+    card = card_of(folder, measured=measured(folder))
+    test = measured(folder)["test"]
+    low, high = test["combined_score_ci"]
+    assert f"[{100 * low:.2f}, {100 * high:.2f}]" in card
+    assert f"| {test['length_correlation']:.3f} |" in card
+    assert f"| {test['auc_zero']:.3f} |" in card
+
+
+def test_figures_of_known_predictions():
+    pairs = [
+        GoldPair(str(i), gold, words) for i, (gold, words) in enumerate([(0, 2), (0, 4), (3, 6), (5, 8)])
+    ]
+    found = measure({"0": 1.0, "1": 2.0, "2": 1.5, "3": 4.0}, pairs)
+    assert found["auc_zero"] == 0.75
+    assert found["length_correlation"] == pytest.approx(8.5 / (20 * 5.1875) ** 0.5)
+    assert found["nonzero_pearson"] is None
+
+
+def test_predictions_that_do_not_give_the_stated_score_are_refused(tmp_path):
+    folder = run_folder(tmp_path / "r")
+    metrics = json.loads((folder / "metrics.json").read_text())
+    metrics["test"]["pearson"] += 0.01
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    with pytest.raises(UserError, match=r"test pearson is .* in metrics\.json"):
+        measured(folder)
+
+
+def test_a_pair_without_a_prediction_is_refused():
+    with pytest.raises(UserError, match="1 pairs have no prediction"):
+        measure({}, GOLD[:1])
+
+
+def test_the_score_on_unseen_songs_comes_from_a_named_sibling(tmp_path):
+    sibling = run_folder(tmp_path / "disjoint", config="filtered-song-disjoint")
+    card = card_of(run_folder(tmp_path / "r"), unseen=unseen_scores(sibling), floors={"word overlap": 0.666})
+    assert "sibling run `disjoint`: the same recipe on `filtered-song-disjoint`" in card
+    assert "| word overlap | 66.60 |" in card
+    with pytest.raises(UserError, match="trained on configuration 'filtered'"):
+        unseen_scores(tmp_path / "r")
+
+
+def test_a_card_never_shows_a_path_of_the_machine(tmp_path):
+    folder = run_folder(tmp_path / "r", model=str(tmp_path / "base"), dataset=str(tmp_path / "lyricsim"))
+    assert str(tmp_path) not in card_of(folder)
+
+
+def test_other_data_are_not_called_lyricsim(tmp_path):
+    card = card_of(run_folder(tmp_path / "r", dataset="my-pairs.csv", config=None))
+    assert "which is not LyricSIM" in card
+    assert "75 of the dataset" not in card
+    assert split_head(card)[0]["model-index"][0]["results"][0]["dataset"]["name"] == "my-pairs.csv"
+
+
+def test_a_bi_encoder_card_has_the_line_that_its_training_fitted(tmp_path):
+    folder = run_folder(tmp_path / "r", recipe={**RECIPE, "architecture": "bi-encoder"})
+    (folder / "calibration.json").write_text('{"slope": 4.25, "intercept": 0.5}')
+    card = card_of(folder)
+    assert "print(4.25 * cosine + 0.5)" in card
+    assert "| order of the two lyrics | does not matter |" in card
+    assert split_head(card)[0]["pipeline_tag"] == "sentence-similarity"
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"status": "running", "settings": {"recipe": {}}}'])
+def test_an_unfinished_run_gets_no_card(tmp_path, content):
+    folder = run_folder(tmp_path / "r")
+    (folder / "run.json").write_text(content)
+    with pytest.raises(UserError, match=r"run\.json"):
+        write_model_card(folder)
+
+
+@pytest.mark.parametrize("entry", paper_models(), ids=lambda entry: entry.name)
+def test_the_prepared_cards_are_the_generators_and_quote_the_paper(entry):
+    card = (REPOSITORY / "model_cards" / entry.name / "README.md").read_text("utf-8")
+    assert card == render_paper_card(entry)
+    assert f"{entry.paper.test.combined:.2f}" in card
+    assert "Ours: not measured." in card
+    assert "model-index" not in split_head(card)[0]
+    assert entry.hub_id in card
+
+
+def test_only_models_of_the_paper_have_prepared_cards():
+    folders = {path.name for path in (REPOSITORY / "model_cards").iterdir() if path.is_dir()}
+    assert folders == {entry.name for entry in paper_models()}
