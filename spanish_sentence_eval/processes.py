@@ -1,5 +1,6 @@
 """Several encoder processes under one command, when Accelerate launched them."""
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ Encode = Callable[[Sequence[Tokens]], np.ndarray]
 
 # The other processes wait while the first one trains heads: longer than any head takes.
 _PATIENCE = timedelta(days=30)
+_log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Processes:
     """This process among those of the launch; the first one runs the tasks, the others only encode.
 
@@ -25,11 +27,13 @@ class Processes:
         rank: this process's number, from 0.
         count: how many there are.
         local_rank: its number on this machine, which is also its accelerator's.
+        encoded: how many sentences it has encoded for the launch.
     """
 
     rank: int = 0
     count: int = 1
     local_rank: int = 0
+    encoded: int = 0
 
     @property
     def is_first(self) -> bool:
@@ -45,7 +49,7 @@ class Processes:
         if self.count == 1 or not sentences:
             return encode(sentences)
         _broadcast(list(sentences))
-        gathered = _gather(_encode_share(encode, sentences, self))
+        gathered = _gather(self._share(encode, sentences))
         failures = [part for part in gathered if isinstance(part, str)]
         if failures:
             raise UserError(
@@ -57,7 +61,7 @@ class Processes:
     def serve(self, encode: Encode) -> None:
         """In the others: encode shares until :meth:`stop` is called in the first process."""
         while (sentences := _broadcast(None)) is not None:
-            _gather(_encode_share(encode, sentences, self))
+            _gather(self._share(encode, sentences))
 
     def stop(self) -> None:
         """In the first process: let the others end."""
@@ -65,11 +69,21 @@ class Processes:
             _broadcast(None)
 
     def close(self) -> None:
-        """In every process: leave the group."""
+        """In every process: say what it did and leave the group."""
         if self.count > 1:
             from accelerate import PartialState
 
+            _log.info("process %d encoded %d sentences", self.rank, self.encoded)
             PartialState().destroy_process_group()
+
+    def _share(self, encode: Encode, sentences: Sequence[Tokens]) -> np.ndarray | str:
+        """Every count-th sentence, so that lengths are spread evenly; an error travels as its text."""
+        share = sentences[self.rank :: self.count]
+        self.encoded += len(share)
+        try:
+            return encode(share) if share else np.empty((0, 0), np.float32)
+        except (ValueError, RuntimeError, OSError) as error:
+            return f"process {self.rank}: {error}"
 
 
 def launched_processes() -> Processes:
@@ -92,15 +106,6 @@ def launched_processes() -> Processes:
             "start them with: ACCELERATE_USE_CPU=true accelerate launch --multi_gpu --num_processes 2 …",
         )
     return Processes(state.process_index, state.num_processes, state.local_process_index)
-
-
-def _encode_share(encode: Encode, sentences: Sequence[Tokens], here: Processes) -> np.ndarray | str:
-    """Every count-th sentence, so that lengths are spread evenly; an error travels as its text."""
-    share = sentences[here.rank :: here.count]
-    try:
-        return encode(share) if share else np.empty((0, 0), np.float32)
-    except (ValueError, RuntimeError, OSError) as error:
-        return f"process {here.rank}: {error}"
 
 
 def _interleaved(parts: Sequence[np.ndarray], n: int, count: int) -> np.ndarray:

@@ -35,9 +35,12 @@ def _classifier(task: Task, settings: Settings) -> Classifier:
 
         return LogisticHead(settings.seed, settings.threads or _LOGISTIC_THREADS)
     from spanish_sentence_eval.heads.exact import ExactTorch
+    from spanish_sentence_eval.heads.fast import FastTorch
 
     classifier = read_classifier({**vars(settings.classifier), **task.overrides})
     schedule = Schedule.of(classifier, settings.protocol)
+    if settings.path == "fast":
+        return FastTorch(classifier, schedule, settings.seed, settings.device)
     return ExactTorch(classifier, schedule, settings.seed, settings.device)
 
 
@@ -91,9 +94,14 @@ def _classified(outcome: Outcome, dev_rows: int, split: str, settings: Settings)
 
 def _relatedness(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Result:
     from spanish_sentence_eval.heads.exact_relatedness import ExactTrainer
+    from spanish_sentence_eval.heads.fast_relatedness import FastTrainer
 
     single = {name: (x.astype(np.float32, copy=False), y) for name, (x, y) in blocks.items()}
-    start: Start = partial(ExactTrainer, seed=settings.seed, device=settings.device)
+    start: Start = partial(
+        {"exact": ExactTrainer, "fast": FastTrainer}[settings.path],
+        seed=settings.seed,
+        device=settings.device,
+    )
     found = train_and_score(single, start, settings.protocol == "corrected")
     result: Result = {
         "devpearson": found.dev_pearson,
