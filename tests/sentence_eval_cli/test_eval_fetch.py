@@ -146,7 +146,8 @@ def test_fetch_of_some_paths_leaves_the_others(server, two_pins, tmp_path):
 def test_fetch_goes_on_where_a_connection_ended(server, two_pins, tmp_path):
     server.cut_after = 150_000
     fetch.fetch(tmp_path / "tree", ["senteval/A/one.txt"], server.url)
-    assert server.ranges == [0, 131_072]
+    assert server.ranges[0] == 0
+    assert 80_000 < server.ranges[1] <= 150_000
     assert (tmp_path / "tree/senteval/A/one.txt").read_bytes() == CONTENT["senteval/A/one.txt"]
 
 
