@@ -124,6 +124,6 @@ DISCOEVAL = (
         encoding="spans",
         noreg=True,
         overrides=SHORT,
-        cleaning=("dev_pairs",),
+        cleaning=("repeated",),
     ),
 )

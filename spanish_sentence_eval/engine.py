@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from lyricsim_tools.errors import UserError
+from spanish_sentence_eval.cleaning import kept_rows
 from spanish_sentence_eval.encoding import Batcher, Columns, Encode, vectors_at_once, vectors_by_batches
 from spanish_sentence_eval.heads.report import HEADS, Blocks
-from spanish_sentence_eval.params import Params, read_settings
+from spanish_sentence_eval.params import Params, Settings, read_settings
 from spanish_sentence_eval.reading import TaskData, Tokens
 from spanish_sentence_eval.task import Task
 from spanish_sentence_eval.tasks import TASKS, resolve_names
@@ -94,11 +95,20 @@ def evaluate_task(
     stream = np.random.RandomState(settings.seed)
     settings = read_settings(params)
     vectors = _vectors(task, data, params, batcher, encode, settings.batch_size)
+    blocks = _blocks(task, data, vectors, stream)
     with _threads(settings.threads or 1):
-        return {
-            **HEADS[task.head](task, data, _blocks(task, data, vectors, stream), settings),
-            "protocol": settings.protocol,
-        }
+        result = {**HEADS[task.head](task, data, blocks, settings), "protocol": settings.protocol}
+        if settings.protocol == "corrected" and task.cleaning:
+            result["deduplicated"] = _deduplicated(task, data, blocks, settings)
+    return result
+
+
+def _deduplicated(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> dict[str, Any]:
+    """The figures without the rows that are repeated, leaked or broken, and how many those are."""
+    kept = kept_rows(task, data)
+    rest = {name: (x[kept[name]], y[kept[name]]) for name, (x, y) in blocks.items()}
+    figures = HEADS[task.head](task, data, rest, settings)
+    return {**figures, "left_out": {name: int((~rows).sum()) for name, rows in kept.items()}}
 
 
 def _vectors(

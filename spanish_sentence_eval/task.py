@@ -11,7 +11,7 @@ from spanish_sentence_eval.reading import Source, TaskData
 Package = Literal["senteval", "discoeval"]
 Head = Literal["split", "kfold", "innerkfold", "relatedness", "cosine"]
 Encoding = Literal["columns", "alternating", "spans"]
-Cleaning = Literal["repeated", "unordered", "placeholder", "swallowed", "shared_sentences", "dev_pairs"]
+Cleaning = Literal["repeated", "unordered", "placeholder", "swallowed", "shared_sentences"]
 
 
 @dataclass(frozen=True)

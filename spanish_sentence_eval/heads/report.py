@@ -44,17 +44,17 @@ def _classifier(task: Task, settings: Settings) -> Classifier:
     return ExactTorch(classifier, schedule, settings.seed, settings.device)
 
 
-def _table(blocks: Blocks) -> tuple[Table, dict[str, np.ndarray]]:
+def _table(task: Task, data: TaskData, blocks: Blocks) -> tuple[Table, dict[str, np.ndarray]]:
     """All rows under each other, and where each split's are."""
     x = np.vstack([x.astype(np.float32, copy=False) for x, _ in blocks.values()])
     y = np.concatenate([labels for _, labels in blocks.values()]).astype(np.int64)
     ends = np.cumsum([len(labels) for _, labels in blocks.values()])
     rows = np.split(np.arange(len(y)), ends[:-1])
-    return Table(x, y, int(y.max()) + 1), dict(zip(blocks, rows, strict=True))
+    return Table(x, y, task.classes or len(data.label_names)), dict(zip(blocks, rows, strict=True))
 
 
 def _split(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Result:
-    table, rows = _table(blocks)
+    table, rows = _table(task, data, blocks)
     outcome = choose_on_split(
         table, rows["train"], rows["dev"], rows["test"], _classifier(task, settings), task.noreg
     )
@@ -62,7 +62,7 @@ def _split(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Re
 
 
 def _kfold(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Result:
-    table, rows = _table(blocks)
+    table, rows = _table(task, data, blocks)
     outcome = choose_by_folds(
         table,
         rows["train"],
@@ -75,7 +75,7 @@ def _kfold(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Re
 
 
 def _innerkfold(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Result:
-    table, _ = _table(blocks)
+    table, _ = _table(task, data, blocks)
     outcome = choose_by_inner_folds(
         table, _classifier(task, settings), settings.kfold, inner_fold_seed(settings.protocol, settings.seed)
     )
