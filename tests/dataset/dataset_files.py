@@ -20,8 +20,9 @@ def tree_of(folder: Path) -> SourceTree:
 
 
 def python(code: str, cwd: Path, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code in a process with its own Hugging Face cache and no network."""
-    return _run(["-c", code], cwd, HF_HOME=str(home), HF_HUB_OFFLINE="1", **environment)
+    """Run Python code in a process with its own Hugging Face cache; every request would be refused."""
+    dead = {"HF_HUB_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:9"}
+    return _run(["-c", code], cwd, HF_HOME=str(home), **dead, **environment)
 
 
 def command(*arguments: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:

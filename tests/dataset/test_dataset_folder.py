@@ -6,14 +6,15 @@ import textwrap
 
 import datasets
 import pytest
-from dataset_files import change, command, python
+from dataset_files import change, command, python, tree_of
 
 from lyricsim_dataset import load
+from lyricsim_dataset.annotations import read_tables
 from lyricsim_dataset.configurations import CONFIG_NAMES
 from lyricsim_dataset.publish import BuildOptions, build
 from lyricsim_dataset.sources import RATINGS_FILE, REFERENCE_FILE
 from lyricsim_dataset.verify import checks, read_record, require_intact
-from lyricsim_tools.card_blocks import split_head
+from lyricsim_tools.card_blocks import join_head, split_head
 from lyricsim_tools.errors import UserError
 
 READ_EVERYTHING = """
@@ -65,28 +66,43 @@ def test_two_builds_of_one_source_are_byte_for_byte_the_same(sample_folder, tmp_
     assert files_of(again) == files_of(sample_folder)
 
 
+@pytest.mark.slow
 def test_a_rebuild_with_one_label_changed_is_seen_in_the_same_cache(tree, tmp_path):
-    """Without the digest in the card, ``datasets`` serves the first build's rows for ever."""
-    options = BuildOptions(source=tree, allow_modified=True)
-    code = """
+    options, folder = BuildOptions(source=tree, allow_modified=True), tmp_path / "lyricsim"
+    tables = read_tables(tree_of(tree))
+    best = next(pair.pair_id for pair in tables.pairs if pair.ratings == (5, 5, 5))
+    row = next(rating for rating in tables.ratings if rating.pair_id == best)
+    old, new = (f"{row.annotator},{rating}, {row.song_id_1}, {row.song_id_2}" for rating in (5, 4))
+    code = f"""
 from datasets import load_dataset
-print(sorted(ratings for rows in load_dataset("lyricsim", "raw").values() for ratings in rows["ratings"]))
+splits = load_dataset("lyricsim", "filtered").values()
+print(*[row["score"] for rows in splits for row in rows if row["pair_id"] == "{best}"])
 """
+    build(options, folder)
+    infos = head_of(folder)["dataset_info"]
+    assert python(code, tmp_path, tmp_path / "home").stdout == "5.0\n"
+    change(tree / RATINGS_FILE, lambda text: text.replace(old, new))
+    build(options, folder)
+    # As if all sizes had stayed the same: then only the rows' digest tells the two builds apart.
+    head, body = split_head((folder / "README.md").read_text("utf-8"))
+    (folder / "README.md").write_text(join_head({**head, "dataset_info": infos}, body), "utf-8")
+    assert python(code, tmp_path, tmp_path / "home").stdout == f"{14 / 3}\n"
 
-    def seen():
-        done = python(code, tmp_path, tmp_path / "home")
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
-    build(options, tmp_path / "lyricsim")
-    first = seen()
+def test_a_digest_changes_with_the_rows_of_its_configuration_alone(tree, tmp_path):
+    options, folder = BuildOptions(source=tree, allow_modified=True), tmp_path / "lyricsim"
+
+    def digests():
+        return {
+            config["config_name"]: config["description"][-18:]
+            for config in head_of(build(options, folder))["configs"]
+        }
+
+    before = digests()
+    assert len(set(before.values())) == 7
     change(tree / RATINGS_FILE, lambda text: text.replace(",5, ", ",4, ", 1))
-    build(options, tmp_path / "lyricsim")
-    second = seen()
-    assert first.count("5") == second.count("5") + 1
-    change(tree / RATINGS_FILE, lambda text: text.replace(",4, ", ",5, ", 1))
-    build(options, tmp_path / "lyricsim")
-    assert seen() == first
+    after = digests()
+    assert {name for name in before if before[name] == after[name]} == {"songs"}
 
 
 def test_a_rebuild_with_fewer_rows_is_no_size_mismatch(tree, tmp_path):
