@@ -88,7 +88,7 @@ def _settings(args: argparse.Namespace, folder: Path, device: str) -> dict[str, 
         "protocol": args.protocol,
         "path": args.path,
         "device": device,
-        "threads": args.threads or (1 if args.path == "exact" else _cores()),
+        "threads": _cores() if args.threads is None and args.path == "fast" else args.threads,
         "classifier": {
             "nhid": args.nhid,
             "optim": args.optim,

@@ -11,7 +11,7 @@ from spanish_sentence_eval.tasks import TASKS
 
 Rows = list[list[str]]
 
-RESULT_COLUMNS = ("task", "group", "figure", "value", "95 % interval", "by", "chance", "dev", "n")
+RESULT_COLUMNS = ("task", "group", "figure", "value", "95 % interval", "by", "chance", "dev", "n", "cleaned")
 AVERAGE_COLUMNS = ("group", "mean of headline figures", "tasks")
 COMPARISON_COLUMNS = ("task", "first", "second", "difference", "95 % interval", "p", "p (Holm)", "how")
 TASK_COLUMNS = ("task", "group", "kind", "head", "sizes", "headline", "chance")
@@ -93,7 +93,16 @@ def _result_row(name: str, record: Mapping[str, Any]) -> list[str]:
         "–" if record["chance"] is None else number(record["chance"], unit),
         "–" if dev is None else number(dev, unit),
         str(headline["n"]),
+        _cleaned(name, record, unit),
     ]
+
+
+def _cleaned(name: str, record: Mapping[str, Any], unit: str) -> str:
+    """The headline figure without repeated, leaked or broken rows, where the corrected protocol has one."""
+    found = record["figures"].get("deduplicated")
+    for step in TASKS[name].headline if found else ():
+        found = found[step]
+    return "–" if found is None else number(found, unit)
 
 
 def _between(interval: Mapping[str, Any] | None, unit: str) -> str:
@@ -175,7 +184,8 @@ def _explanation() -> str:
         "Accuracies are percentages of the test items with Wilson's interval (ordering tasks: n is the "
         "number of pairs, each of which is asked in both orders). Pearson correlations have Fisher's "
         "interval, or, for the mean over several subsets, the percentile bootstrap over pairs within each "
-        'subset. "chance" is the majority class of the test items.'
+        'subset. "chance" is the majority class of the test items; "cleaned" is the figure without repeated, '
+        "leaked or broken rows, which the corrected protocol adds."
     )
 
 

@@ -19,13 +19,13 @@ _PACKAGES = ("lyricsim", "torch", "numpy", "scipy", "scikit-learn", "transformer
 _NOT_FIGURES = frozenset({"predictions", "yhat"})
 
 
-def environment(device: str, threads: int) -> dict[str, Any]:
-    """What a figure may depend on besides data, encoder and settings."""
+def environment(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a figure may depend on besides data, encoder and settings; threads None: the engine's default."""
     return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "device": device,
-        "threads": threads,
+        "device": settings["device"],
+        "threads": settings["threads"],
         "packages": {name: _version(name) for name in _PACKAGES},
     }
 
@@ -51,11 +51,20 @@ def task_record(
         "kind": task.kind,
         "headline": {**vars(headline), "interval": vars(headline.interval) if headline.interval else None},
         "chance": task.chance,
-        "figures": plain({key: value for key, value in result.items() if key not in _NOT_FIGURES}),
+        "figures": plain(figures_of(result)),
         "data": {"digest": files.digest, "pinned": files.pinned, "files": dict(files.hashes)},
         "seconds": round(seconds, 1),
     }
     return {**record, **_items(evidence)} if keep_items else record
+
+
+def figures_of(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The engine's result without what goes item by item, at any depth."""
+    return {
+        key: figures_of(value) if isinstance(value, Mapping) else value
+        for key, value in result.items()
+        if key not in _NOT_FIGURES
+    }
 
 
 def evidence_of(task: Task, result: Mapping[str, Any]) -> Evidence:

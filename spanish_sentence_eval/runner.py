@@ -65,8 +65,7 @@ def run(request: Request, encoder: Encoder, processes: Processes) -> dict[str, A
     """
     settings = request.settings
     shown = {key: value for key, value in settings.items() if key not in _NOT_IN_KEY}
-    where = environment(str(settings["device"]), int(settings["threads"]))
-    results = document(encoder.identity, shown, where, request.skipped)
+    results = document(encoder.identity, shown, environment(settings), request.skipped)
     results["tasks"] = earlier_tasks(request.output, results)
     finished = ResultCache(request.cache / "results" if request.cache else None)
     stored = StoredEncoder(encoder, VectorStore(_vectors_folder(request, encoder)), processes)
@@ -112,7 +111,7 @@ def _run_task(
     result = evaluate_task(TASKS[name], params, None, encode=stored.encode)
     seconds = time.monotonic() - start
     record = task_record(TASKS[name], result, files, int(settings["seed"]), seconds, keep_items=True)
-    return {**record, "environment": environment(str(settings["device"]), int(settings["threads"]))}
+    return {**record, "environment": environment(settings)}
 
 
 def _vectors_folder(request: Request, encoder: Encoder) -> Path | None:
