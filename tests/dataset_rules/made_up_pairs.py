@@ -17,7 +17,7 @@ def made_up_pair(first: str, second: str, ratings: tuple[int, ...]) -> Pair:
 
 
 @st.composite
-def rated_graphs(draw: st.DrawFn, least_songs: int = 2, most_songs: int = 14) -> list[Pair]:
+def rated_graphs(draw: st.DrawFn, least_songs: int = 2, most_songs: int = 12) -> list[Pair]:
     """Every pair of some songs, in any order, each with three ratings that often agree."""
     songs = [str(100 + number) for number in range(draw(st.integers(least_songs, most_songs)))]
     graph = list(combinations(songs, 2))

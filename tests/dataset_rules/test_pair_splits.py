@@ -121,6 +121,7 @@ def test_shares_add_up_and_stay_within_one_of_proportion_and_below_their_weight(
         assert abs(share * sum(weights) - total * weight) < max(1, sum(weights))
 
 
+@settings(max_examples=50)
 @given(rated_graphs())
 def test_strata_hold_every_pair_once_and_all_pairs_of_a_label(pairs: list[Pair]) -> None:
     strata = label_strata(pairs)
@@ -130,7 +131,7 @@ def test_strata_hold_every_pair_once_and_all_pairs_of_a_label(pairs: list[Pair])
     assert len(strata) == 1 or min(map(len, strata)) >= SMALLEST_STRATUM
 
 
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(rated_graphs(), st.randoms(), st.integers(0, 9))
 def test_the_split_is_whole_exact_and_independent_of_order(pairs: list[Pair], random, seed: int) -> None:
     assignment = stratified_split(pairs, kept_ids(pairs), seed)
@@ -167,6 +168,7 @@ def test_the_paper_s_test_pairs_are_those_of_the_clean_split(upstream: Upstream)
     assert paper_split(upstream.kept)["test"] == ids_by_split(upstream.of_kept(upstream.clean))["test"]
 
 
+@settings(max_examples=30)
 @given(rated_graphs(), st.randoms())
 def test_the_paper_s_split_does_not_depend_on_order(pairs: list[Pair], random) -> None:
     assert paper_split(random.sample(pairs, len(pairs))) == paper_split(pairs)

@@ -103,7 +103,7 @@ def test_blocks_test_every_filtered_pair_once_in_blocks_of_similar_size(upstream
     assert min(len(fold.train) for fold in folds) == 236
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(rated_graphs(), st.randoms())
 def test_song_disjoint_splits_share_no_test_song_and_leave_out_just_the_straddling_pairs(
     pairs: list[Pair], random
@@ -122,7 +122,7 @@ def test_song_disjoint_splits_share_no_test_song_and_leave_out_just_the_straddli
     assert song_disjoint_split(shuffled, ids, test_songs) == assignment
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(rated_graphs())
 def test_filtered_pairs_keep_their_song_disjoint_split_among_all_pairs(pairs: list[Pair]) -> None:
     ids = kept_ids(pairs)
@@ -135,7 +135,7 @@ def test_filtered_pairs_keep_their_song_disjoint_split_among_all_pairs(pairs: li
     assert side.count("validation") == -(-len(side) // 10)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(rated_graphs(), st.randoms())
 def test_folds_test_each_pair_once_by_a_train_set_without_its_songs(pairs: list[Pair], random) -> None:
     groups = song_groups(pairs, kept_ids(pairs))
