@@ -24,6 +24,7 @@ from lyricsim_models.provenance import (
     versions,
     write_seen,
 )
+from lyricsim_models.run import read_metrics
 from lyricsim_models.run_folder import RUN_FILE, claim, locked, write_manifest
 from lyricsim_tools.atomic import write_json, write_text
 
@@ -40,6 +41,7 @@ class BaselineJob:
         config: its configuration.
         output: folder of the run.
         overwrite: replace an earlier run in ``output``.
+        resume: leave a complete run in ``output`` as it is.
         allow_seen: score test pairs that training saw, and mark the result.
     """
 
@@ -50,6 +52,7 @@ class BaselineJob:
     config: str | None
     output: Path
     overwrite: bool = False
+    resume: bool = False
     allow_seen: bool = False
 
     def settings(self, data_fingerprint: str) -> dict[str, Any]:
@@ -59,9 +62,11 @@ class BaselineJob:
             "dataset": self.dataset,
             "config": self.config,
             "data_fingerprint": data_fingerprint,
-            "encoder": self.encoder,
-            "features": list(self.baseline.features),
-            "estimator": self.baseline.estimator,
+            "recipe": {
+                "features": list(self.baseline.features),
+                "estimator": self.baseline.estimator,
+                "encoder": self.encoder,
+            },
         }
 
 
@@ -84,7 +89,8 @@ def run_baseline(
     refuse_bad_splits(splits, job.allow_seen)
     with locked(job.output):
         settings = job.settings(fingerprint(splits))
-        claim(job.output, settings, resume=False, overwrite=job.overwrite)
+        if claim(job.output, settings, resume=job.resume, overwrite=job.overwrite) == "complete":
+            return read_metrics(job.output)
         predict = fit_baseline(job.baseline, splits["train"], embed)
         predictions = {name: predict(table) for name, table in splits.items()}
         metrics = {

@@ -32,8 +32,10 @@ class Finished:
 
 
 @pytest.fixture
-def run_script(capsys):
+def run_script(capsys, monkeypatch):
     """Run a script of ``training/`` in this process, which has its heavy imports already."""
+
+    monkeypatch.syspath_prepend(str(REPOSITORY / "training"))
 
     def run(name, *arguments):
         specification = importlib.util.spec_from_file_location(name, REPOSITORY / "training" / f"{name}.py")

@@ -41,7 +41,7 @@ def test_a_run_writes_the_files_of_every_other_model_and_its_scores_follow_from_
     assert metrics["test"]["combined_score"] > 0.5
     record = json.loads((output / "run.json").read_text())
     assert record["status"] == "complete"
-    assert record["settings"]["estimator"] == "svr"
+    assert record["settings"]["recipe"]["estimator"] == "svr"
     assert record["data"]["train"]["pairs"] == 84
     assert "scikit-learn" in record["versions"]
     assert (output / "seen.json").is_file()
