@@ -8,7 +8,7 @@ from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCardData
 
 from lyricsim_dataset.configurations import DEFAULT_CONFIG
-from lyricsim_dataset.lyricsim import LICENCE, LyricSIM
+from lyricsim_dataset.lyricsim import LyricSIM
 from lyricsim_dataset.manifest import BuiltConfig
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -32,11 +32,12 @@ def card_head(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, Any]
 
 def _described(builder: LyricSIM) -> dict[str, Any]:
     sample = builder.config.sample
-    licence = {"license": LICENCE, "license_name": "lyrics-belong-to-their-rights-holders"}
+    named = {} if sample else {"license_name": "lyrics-belong-to-their-rights-holders"}
     return {
         "pretty_name": "A sample that is not LyricSIM" if sample else "LyricSIM",
         "language": ["es"],
-        **({"license": "apache-2.0"} if sample else licence),
+        "license": builder.licence,
+        **named,
         "annotations_creators": ["machine-generated" if sample else "crowdsourced"],
         "language_creators": ["machine-generated" if sample else "found"],
         "multilinguality": ["monolingual"],

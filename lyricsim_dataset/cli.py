@@ -59,13 +59,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_source_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument(
         "--source",
         type=Path,
         metavar="DIR",
         help="a folder in upstream's layout (default: LYRICSIM_SOURCE, else a download)",
     )
-    parser.add_argument("--sample", action="store_true", help="the embedded sample, which is not LyricSIM")
+    place.add_argument("--sample", action="store_true", help="the embedded sample, which is not LyricSIM")
     parser.add_argument(
         "--allow-modified", action="store_true", help="accept changed files; the result is marked"
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from lyricsim_dataset.lyricsim import LICENCE, VERSION, Column, LyricSIM
+from lyricsim_dataset.lyricsim import VERSION, Column, LyricSIM
 from lyricsim_dataset.manifest import BuiltConfig, BuiltFile
 from lyricsim_dataset.sources import UPSTREAM_REPOSITORY
 
@@ -60,7 +60,7 @@ def croissant(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, Any]
         "name": builder.dataset_name,
         "description": builder.description,
         "url": builder.info.homepage,
-        "license": LICENCE,
+        "license": builder.licence,
         "inLanguage": "es",
         "version": str(VERSION),
         "creator": {"@type": "sc:Organization", "name": UPSTREAM_REPOSITORY},

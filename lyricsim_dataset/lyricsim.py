@@ -30,7 +30,8 @@ from lyricsim_tools.citation import PAPER_BIBTEX, PAPER_URL
 
 DATASET_NAME = "lyricsim"
 SAMPLE_NAME = "lyricsim-sample"
-LICENCE = "other"
+# Upstream states no licence; the sample's verses are ours, under the code's licence.
+LICENCE, SAMPLE_LICENCE = "other", "apache-2.0"
 VERSION = datasets.Version("1.0.0")
 
 _DESCRIPTION = (
@@ -109,13 +110,13 @@ class LyricSIMConfig(datasets.BuilderConfig):
     Args:
         allow_modified: accept files that differ from upstream's.
         sample: build the embedded sample, which is not LyricSIM.
-        min_raters: accept pairs with this many ratings or more; 0: exactly three.
+        min_raters: accept pairs with this many ratings or more; None: exactly three.
         with_lyrics: False leaves ids and ratings only.
     """
 
     allow_modified: bool = False
     sample: bool = False
-    min_raters: int = 0
+    min_raters: int | None = None
     with_lyrics: bool = True
 
 
@@ -145,7 +146,7 @@ class LyricSIM(datasets.GeneratorBasedBuilder):
     @property
     def release(self) -> Release:
         """Everything that is published, shared by the builders of all configurations."""
-        return _release(self.source, self.config.min_raters or None)
+        return _release(self.source, self.config.min_raters)
 
     @property
     def plain_description(self) -> str:
@@ -158,6 +159,11 @@ class LyricSIM(datasets.GeneratorBasedBuilder):
         changed = ", ".join(self.source.modified)
         marked = _MODIFIED_DESCRIPTION.format(files=changed) + " " if changed else ""
         return marked + self.plain_description
+
+    @property
+    def licence(self) -> str:
+        """The Hub's name of the data's licence."""
+        return SAMPLE_LICENCE if self.config.sample else LICENCE
 
     @property
     def three_ratings_a_pair(self) -> bool:
@@ -187,7 +193,7 @@ class LyricSIM(datasets.GeneratorBasedBuilder):
             features=datasets.Features({column.name: column.feature for column in self.columns}),
             homepage=PAPER_URL,
             citation="" if self.config.sample else PAPER_BIBTEX,
-            license=LICENCE,
+            license=self.licence,
         )
 
     def _split_generators(self, dl_manager: object) -> list[datasets.SplitGenerator]:

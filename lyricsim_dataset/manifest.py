@@ -9,7 +9,7 @@ import datasets
 
 from lyricsim_dataset.configurations import PAIR_CONFIGS
 from lyricsim_dataset.leaks import leaks
-from lyricsim_dataset.lyricsim import Column, LyricSIM
+from lyricsim_dataset.lyricsim import VERSION, Column, LyricSIM
 from lyricsim_dataset.reference import compare, read_reference
 from lyricsim_dataset.release import Release
 from lyricsim_dataset.sources import REFERENCE_FILE, UPSTREAM_COMMIT, UPSTREAM_REPOSITORY
@@ -67,9 +67,10 @@ def build_record(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, A
     source, release = builder.source, builder.release
     return {
         "dataset": builder.dataset_name,
+        "version": str(VERSION),
         "sample": source.sample,
         "with_lyrics": builder.config.with_lyrics,
-        "min_raters": builder.config.min_raters or None,
+        "min_raters": builder.config.min_raters,
         "source": {
             "repository": None if source.sample else UPSTREAM_REPOSITORY,
             "commit": None if source.sample else UPSTREAM_COMMIT,

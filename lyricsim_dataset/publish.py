@@ -4,7 +4,7 @@ import errno
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,12 @@ from lyricsim_tools.hub import PushResult, push_folder
 
 CARD = "README.md"
 CROISSANT = "croissant.json"
+
+_ROOM = "room for about 10 MB, part of it in the folder for temporary files"
+_EXPECTED_OF_DISKS = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _ROOM),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "a place that you may write to"),
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class BuildOptions:
             data_dir=str(self.source) if self.source else None,
             sample=self.sample,
             allow_modified=self.allow_modified,
-            min_raters=self.min_raters or 0,
+            min_raters=self.min_raters,
             with_lyrics=self.with_lyrics,
         )
 
@@ -179,7 +185,7 @@ def _write_split(config: str, split: str, data: datasets.Dataset, folder: Path) 
     )
 
 
-def rows_digest(rows: Iterator[Mapping[str, object]] | datasets.Dataset) -> str:
+def rows_digest(rows: Iterable[Mapping[str, object]]) -> str:
     """Hexadecimal SHA-256 of the rows as JSON lines: the content, whatever library wrote the file."""
     digest = hashlib.sha256()
     for row in rows:
@@ -214,12 +220,14 @@ def _disk_errors(target: Path) -> Iterator[None]:
         yield
     except (OSError, datasets.exceptions.DatasetsError) as error:
         cause = _os_error(error)
-        if cause is None or cause.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        expected = _EXPECTED_OF_DISKS.get(cause.errno or 0) if cause else None
+        if cause is None or expected is None:
             raise
         raise UserError(
             f"{target} could not be written: {cause.strerror}",
-            "room for about 10 MB, part of it in the folder for temporary files",
-            "free some space, or choose another disk with --out; nothing was changed",
+            expected,
+            "free some space or get the right to write there, or choose another place with --out; "
+            "nothing was changed",
         ) from error
 
 

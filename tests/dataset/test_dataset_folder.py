@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import subprocess
@@ -212,12 +213,23 @@ def test_a_full_disk_leaves_the_earlier_build_and_nothing_else(tmp_path):
     assert [path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")] == [folder.name]
 
 
+@pytest.mark.parametrize(("number", "expected"), [(errno.ENOSPC, "room for"), (errno.EACCES, "may write to")])
+def test_a_disk_that_refuses_is_the_users_error_and_leaves_nothing(monkeypatch, tmp_path, number, expected):
+    def refuse(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("lyricsim_dataset.publish.write_json", refuse)
+    with pytest.raises(UserError, match=rf"(?s)could not be written: {os.strerror(number)}.*{expected}"):
+        build(BuildOptions(sample=True), tmp_path / "sample")
+    assert [path.name for path in tmp_path.iterdir()] == [".sample.lock"]
+
+
 def test_an_error_that_is_not_the_disks_is_not_called_so(monkeypatch, tmp_path):
     def broken(*arguments):
-        raise PermissionError(13, "no")
+        raise ConnectionResetError(104, "reset")
 
     monkeypatch.setattr("lyricsim_dataset.publish.render_card", broken)
-    with pytest.raises(PermissionError):
+    with pytest.raises(ConnectionResetError):
         build(BuildOptions(sample=True), tmp_path / "sample")
     assert not (tmp_path / "sample").exists()
 

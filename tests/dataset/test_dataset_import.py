@@ -49,3 +49,16 @@ def test_build_verify_and_report_on_the_command_line(tmp_path, monkeypatch, caps
     assert json.loads(capsys.readouterr().out)["counts"]["pairs"] == 276
     assert main(["verify", "nowhere"]) == 2
     assert "holds no build.json" in capsys.readouterr().err
+
+
+def test_a_useless_number_of_raters_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["build", "--sample", "--min-raters", "0"]) == 2
+    assert "expected: a whole number of at least 1" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_source_and_the_sample_exclude_each_other(capsys):
+    with pytest.raises(SystemExit):
+        main(["build", "--sample", "--source", "somewhere"])
+    assert "not allowed with argument" in capsys.readouterr().err

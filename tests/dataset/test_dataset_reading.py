@@ -1,7 +1,13 @@
+import csv
+import io
+import tempfile
 import unicodedata
+from pathlib import Path
 
 import pytest
 from dataset_files import change, tree_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lyricsim_dataset.annotations import (
     annotator_numbers,
@@ -125,6 +131,25 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 def test_quotes_tabs_and_line_breaks_inside_quotes_are_text(tmp_path):
     lyrics, pairs = songs_files(tmp_path, '"di ""ya""\tahora\r\ny\rluego"')
     assert read_songs(lyrics, pairs)[0].lyrics == 'di "ya"\tahora\ny\nluego'
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5),
+    st.sampled_from(",\t"),
+)
+@settings(deadline=None)
+def test_any_text_that_is_quoted_comes_back(texts, delimiter):
+    stream = io.StringIO(newline="")
+    csv.writer(stream, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(
+        [["text"], *[[text] for text in texts]]
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "texts"
+        path.write_bytes(stream.getvalue().encode())
+        rows = read_delimited(path, delimiter, ["text"])
+    unix = [text.replace("\r\n", "\n").replace("\r", "\n") for text in texts]
+    assert [row["text"] for row in rows] == [unicodedata.normalize("NFC", text).strip() for text in unix]
+    assert [row.number for row in rows] == list(range(2, len(texts) + 2))
 
 
 def test_text_comes_out_in_nfc(tmp_path):
