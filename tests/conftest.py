@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from support import shared_path
 
 os.environ.update(
@@ -17,6 +18,11 @@ os.environ.update(
     TOKENIZERS_PARALLELISM="false",
     OMP_NUM_THREADS="1",
 )
+
+
+# A busy machine is slow, not wrong.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
