@@ -19,13 +19,12 @@ from spanish_sentence_eval.report import (
     AVERAGE_COLUMNS,
     COMPARISON_COLUMNS,
     LICENCE_COLUMNS,
-    RESULT_COLUMNS,
     TASK_COLUMNS,
     average_rows,
     comparison_rows,
     licence_rows,
     markdown,
-    result_rows,
+    result_table,
     task_facts,
 )
 from spanish_sentence_eval.results import plain, read_document
@@ -57,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def show_results(results: Mapping[str, object]) -> None:
     """Print the figures and the group averages of a results document."""
-    print_table("figures", RESULT_COLUMNS, result_rows(results))
+    print_table("figures", *result_table(results))
     print_table("groups", AVERAGE_COLUMNS, average_rows(results))
 
 

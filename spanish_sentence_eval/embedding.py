@@ -64,7 +64,9 @@ class StoredEncoder:
     def _encode_missing(self, missing: Mapping[bytes, Tokens]) -> None:
         keys = sorted(missing, key=lambda key: (sum(map(len, missing[key])), key))
         self.counts.encoded += len(keys)
-        with tqdm(total=len(keys), desc="encode", unit="sentence", disable=self.quiet or not keys) as bar:
+        with tqdm(
+            total=len(keys), desc="encode", unit="sentence", leave=False, disable=self.quiet or not keys
+        ) as bar:
             for start in range(0, len(keys), CHUNK):
                 chunk = keys[start : start + CHUNK]
                 sentences = [missing[key] for key in chunk]

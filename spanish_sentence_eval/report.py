@@ -11,18 +11,22 @@ from spanish_sentence_eval.tasks import TASKS
 
 Rows = list[list[str]]
 
-RESULT_COLUMNS = ("task", "group", "figure", "value", "95 % interval", "by", "chance", "dev", "n", "cleaned")
+_RESULT_COLUMNS = ("task", "group", "figure", "value", "95 % interval", "by", "chance", "dev", "n", "cleaned")
 AVERAGE_COLUMNS = ("group", "mean of headline figures", "tasks")
 COMPARISON_COLUMNS = ("task", "first", "second", "difference", "95 % interval", "p", "p (Holm)", "how")
 TASK_COLUMNS = ("task", "group", "kind", "head", "sizes", "headline", "chance")
 LICENCE_COLUMNS = ("what was found about the data's licence", "tasks")
+_NOTHING = "–"
 _DEV_FIGURES = ("devacc", "devpearson")
 
 
-def result_rows(results: Mapping[str, Any]) -> Rows:
-    """One row a finished task, in the benchmarks' order, as :data:`RESULT_COLUMNS`."""
+def result_table(results: Mapping[str, Any]) -> tuple[Sequence[str], Rows]:
+    """Columns, and one row a finished task in the benchmarks' order; "cleaned" where some task has it."""
     tasks = results["tasks"]
-    return [_result_row(name, tasks[name]) for name in TASKS if name in tasks]
+    rows = [_result_row(name, tasks[name]) for name in TASKS if name in tasks]
+    if any(row[-1] != _NOTHING for row in rows):
+        return _RESULT_COLUMNS, rows
+    return _RESULT_COLUMNS[:-1], [row[:-1] for row in rows]
 
 
 def average_rows(results: Mapping[str, Any]) -> Rows:
@@ -70,7 +74,7 @@ def markdown(results: Mapping[str, Any]) -> str:
         f"# Spanish SentEval and DiscoEval: {name}",
         _command(results, name),
         _protocol(settings),
-        _table(RESULT_COLUMNS, result_rows(results)),
+        _table(*result_table(results)),
         _explanation(),
         _table(AVERAGE_COLUMNS, average_rows(results)),
         _not_run(results),
@@ -89,9 +93,9 @@ def _result_row(name: str, record: Mapping[str, Any]) -> list[str]:
         headline["name"],
         number(headline["value"], unit),
         _between(interval, unit),
-        interval["method"] if interval else "–",
-        "–" if record["chance"] is None else number(record["chance"], unit),
-        "–" if dev is None else number(dev, unit),
+        interval["method"] if interval else _NOTHING,
+        _NOTHING if record["chance"] is None else number(record["chance"], unit),
+        _NOTHING if dev is None else number(dev, unit),
         str(headline["n"]),
         _cleaned(name, record, unit),
     ]
@@ -102,11 +106,11 @@ def _cleaned(name: str, record: Mapping[str, Any], unit: str) -> str:
     found = record["figures"].get("deduplicated")
     for step in TASKS[name].headline if found else ():
         found = found[step]
-    return "–" if found is None else number(found, unit)
+    return _NOTHING if found is None else number(found, unit)
 
 
 def _between(interval: Mapping[str, Any] | None, unit: str) -> str:
-    return f"{number(interval['low'], unit)} to {number(interval['high'], unit)}" if interval else "–"
+    return f"{number(interval['low'], unit)} to {number(interval['high'], unit)}" if interval else _NOTHING
 
 
 def _unit_of_group(group: str) -> str:
@@ -119,7 +123,7 @@ def _comparison_row(row: Comparison) -> list[str]:
         row.task,
         number(row.first, unit),
         number(row.second, unit),
-        "–" if row.difference is None else _signed(row.difference, unit),
+        _NOTHING if row.difference is None else _signed(row.difference, unit),
         _between(vars(row.interval) if row.interval else None, unit),
         _p(row.p),
         _p(row.p_holm),
@@ -133,12 +137,12 @@ def _signed(value: float, unit: str) -> str:
 
 def _p(value: float | None) -> str:
     if value is None:
-        return "–"
+        return _NOTHING
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def _facts_of(task: Task) -> dict[str, str]:
-    chance = "–" if task.chance is None else number(task.chance, unit_of(task))
+    chance = _NOTHING if task.chance is None else number(task.chance, unit_of(task))
     values = (task.name, GROUP_OF[task.name], task.kind, task.head, sizes_text(task))
     facts = dict(zip(TASK_COLUMNS, (*values, ".".join(task.headline), chance), strict=True))
     return {**facts, "licence": task.licence}

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+from tqdm.contrib.logging import logging_redirect_tqdm
+
 from lyricsim_tools.atomic import write_json
 from spanish_sentence_eval.cache import ResultCache, VectorStore, digest_of
 from spanish_sentence_eval.embedding import StoredEncoder
@@ -69,10 +72,11 @@ def run(request: Request, encoder: Encoder, processes: Processes) -> dict[str, A
     results["tasks"] = earlier_tasks(request.output, results)
     finished = ResultCache(request.cache / "results" if request.cache else None)
     stored = StoredEncoder(encoder, VectorStore(_vectors_folder(request, encoder)), processes)
-    for number, (name, files) in enumerate(request.tasks.items(), start=1):
-        _log.info("%s (%d of %d)", name, number, len(request.tasks))
-        results["tasks"][name] = _finished_or_run(name, files, request, stored, finished)
-        write_json(request.output, results)
+    with logging_redirect_tqdm(), tqdm(request.tasks.items(), desc="tasks", unit="task") as bar:
+        for name, files in bar:
+            bar.set_postfix_str(name)
+            results["tasks"][name] = _finished_or_run(name, files, request, stored, finished)
+            write_json(request.output, results)
     _log.info("%d sentences asked for, %d encoded", stored.counts.asked, stored.counts.encoded)
     return results
 

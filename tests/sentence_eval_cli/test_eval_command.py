@@ -6,7 +6,8 @@ import logging
 import pytest
 from made_up_benchmark import write_tree
 
-from spanish_sentence_eval import cli
+from spanish_sentence_eval import cli, senteval
+from spanish_sentence_eval.encoders import as_batcher, build_encoder
 from spanish_sentence_eval.tasks import TASKS
 
 QUICK = ("--max_epoch", "4", "--kfold", "2")
@@ -234,3 +235,22 @@ def test_a_wrong_results_file_is_one_clear_message(tmp_path, capsys, content, me
         path.write_text(content)
     assert cli.main(["report", str(path)]) == 1
     assert message in error_of(capsys)
+
+
+def test_the_corrected_protocol_shows_figures_without_repeated_rows_beside_the_plain_ones(
+    tree, tmp_path, capsys
+):
+    results = run(tree, tmp_path, "--protocol", "corrected", tasks=("SSPmlsum", "STS17"))
+    figures = results["tasks"]["SSPmlsum"]["figures"]
+    assert set(figures["deduplicated"]) >= {"acc", "left_out"}
+    assert "predictions" not in figures["deduplicated"]
+    shown = capsys.readouterr().out
+    assert "cleaned" in shown
+    assert f"{figures['deduplicated']['acc']:.2f}" in shown
+
+
+def test_a_named_encoder_is_a_batcher_for_the_engine(sentence_evaluation_source):
+    params = {"task_path": str(sentence_evaluation_source / "data")}
+    batcher = as_batcher(build_encoder("chars64"))
+    result = senteval.engine.SE(params, batcher).eval("STS17")
+    assert result["all"]["pearson"]["mean"] == pytest.approx(GOLDEN_STS17, abs=1e-6)
