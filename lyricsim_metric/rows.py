@@ -24,12 +24,14 @@ class CheckedRows:
     data: Any
     filelocks: Any
     file_paths: Any
+    _module_info: Any
     num_process: int
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         if settings.get("num_process", 1) == 1 and settings.get("cache_dir") is None:
             settings["keep_in_memory"] = True
         super().__init__(*arguments, **settings)
+        self._round, self._experiment = 0, self._module_info.experiment_id
 
     def add(self, *, prediction: object = None, reference: object = None, **others: object) -> None:
         """Add one row; a row that is refused leaves those before it as they were.
@@ -70,7 +72,7 @@ class CheckedRows:
             self._refuse_incomplete(rows, clusters)
             if rows is not None and not len(self):  # type: ignore[arg-type]
                 return self._compute(**rows, clusters=clusters, options=options)  # type: ignore[attr-defined]
-        with self._released_after_failure():
+        with self._round_of_processes():
             return super().compute(**(rows or {}), clusters=clusters, options=options)  # type: ignore[misc]
 
     def _columns(self, named: Mapping[str, object]) -> dict[str, object]:
@@ -87,8 +89,12 @@ class CheckedRows:
             as_song_codes(clusters, count)
 
     @contextlib.contextmanager
-    def _released_after_failure(self) -> Iterator[None]:
-        """Give up the files and locks of all processes if scoring fails, which evaluate itself does not."""
+    def _round_of_processes(self) -> Iterator[None]:
+        """Leave nothing behind that the next use of this module could meet.
+
+        evaluate keeps its files and locks if scoring fails; and a process that is quicker than the first
+        would take the locks of the next table while the first still waits for those of this one.
+        """
         try:
             yield
         except Exception:
@@ -97,5 +103,8 @@ class CheckedRows:
             for lock, path in reversed(list(zip(self.filelocks or (), self.file_paths or (), strict=True))):
                 Path(path).unlink(missing_ok=True)
                 lock.release()
-            self.filelocks = self.file_paths = None
             raise
+        finally:
+            self.filelocks = self.file_paths = None
+            self._round += 1
+            self._module_info.experiment_id = f"{self._experiment}-{self._round}"
