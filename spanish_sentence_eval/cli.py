@@ -51,6 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if os.environ.get("RANK", "0") == "0":
                 sys.stderr.write(f"error: {error}\n")
             return 1
+        except OSError as error:
+            sys.stderr.write(f"error: the system refuses: {error}\n")
+            return 1
     return 0
 
 

@@ -45,8 +45,7 @@ def _run_or_serve(request: Request, encoder: Encoder, processes: Processes) -> d
         if not processes.is_first:
             processes.serve(encoder.encode)
             return None
-        if processes.count > 1:
-            _log.info("%d encoder processes", processes.count)
+        _log.info("encoder processes: %d", processes.count)
         try:
             return run(request, encoder, processes)
         finally:

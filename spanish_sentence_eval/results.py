@@ -114,7 +114,7 @@ def read_document(path: Path) -> dict[str, Any]:
 
     expected = "a file that 'spanish-senteval run' wrote"
     if not path.is_file():
-        raise UserError(f"{path} is missing", expected, "correct the path")
+        raise UserError(f"there is no file {path}", expected, "correct the path")
     try:
         found = json.loads(path.read_text("utf-8"))
     except ValueError as error:

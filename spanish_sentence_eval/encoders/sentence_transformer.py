@@ -9,7 +9,7 @@ import numpy as np
 from lyricsim_tools.errors import UserError
 from spanish_sentence_eval.encoders.base import EncoderOptions, Identity, Tokens, missing_library, text_of
 from spanish_sentence_eval.encoders.fingerprint import fingerprint_of_files
-from spanish_sentence_eval.encoders.transformer import autocast, cannot_load, commit_of
+from spanish_sentence_eval.encoders.transformer import autocast, cannot_load, commit_of, loading_errors
 
 _FILES_THAT_MATTER = frozenset({".json", ".safetensors", ".bin", ".model", ".txt"})
 
@@ -74,7 +74,7 @@ def _load(source: str, options: EncoderOptions) -> Any:
                 revision=options.revision,
                 model_kwargs={"dtype": torch.float32},
             )
-    except (OSError, ValueError, ImportError) as error:
+    except loading_errors() as error:
         raise cannot_load(source, error) from error
 
 

@@ -137,7 +137,7 @@ def _load(source: str, options: EncoderOptions) -> tuple[Any, Any, frozenset[str
                 source, revision=options.revision or "main", dtype=torch.float32, output_loading_info=True
             )
         tokenizer = AutoTokenizer.from_pretrained(source, revision=options.revision or "main")
-    except (OSError, ValueError, ImportError) as error:
+    except loading_errors() as error:
         raise cannot_load(source, error) from error
     missing = frozenset(report["missing_keys"])
     lost = sorted(name for name in missing if "pooler" not in name)
@@ -148,6 +148,13 @@ def _load(source: str, options: EncoderOptions) -> tuple[Any, Any, frozenset[str
             "choose another model or revision",
         )
     return model, tokenizer, missing
+
+
+def loading_errors() -> tuple[type[Exception], ...]:
+    """What the libraries raise for models that are absent, incomplete, damaged or of an unknown kind."""
+    from safetensors import SafetensorError
+
+    return (OSError, ValueError, ImportError, RuntimeError, SafetensorError)
 
 
 def cannot_load(source: str, error: Exception) -> UserError:

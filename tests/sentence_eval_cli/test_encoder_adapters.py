@@ -1,11 +1,15 @@
 """Encoders by name: short names, sentence-transformers, sent2vec, ELMo, characters, devices."""
 
+import json
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
+from huggingface_hub.constants import HF_HUB_CACHE
+from tiny_encoders import save_bert
 
 from lyricsim_tools.errors import UserError
 from spanish_sentence_eval.encoders import SHORT_NAMES, EncoderOptions, build_encoder
@@ -37,6 +41,40 @@ def test_the_kind_is_guessed_from_the_name(tmp_path):
 def test_an_unknown_kind_is_refused():
     with pytest.raises(UserError, match="one of transformer, sentence-transformers"):
         build_encoder("beto", kind="word2vec")
+
+
+def cached_on_hub(repository, *, modules=None):
+    """A tiny model in the local Hub cache, as a download would have left it; its commit."""
+    root = Path(HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}"
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    snapshot = save_bert(root / "snapshots" / commit)
+    (root / "refs").mkdir()
+    (root / "refs" / "main").write_text(commit)
+    for name, content in (modules or {}).items():
+        (snapshot / name).parent.mkdir(exist_ok=True)
+        (snapshot / name).write_text(json.dumps(content))
+    return commit
+
+
+def test_a_hub_model_states_the_commit_that_was_loaded():
+    commit = cached_on_hub("made-up/tiny-bert")
+    identity = build_encoder("made-up/tiny-bert").identity
+    assert (identity.revision, identity.source) == (commit, "made-up/tiny-bert")
+
+
+def test_a_sentence_transformers_model_from_the_hub_states_its_commit_and_fingerprint():
+    modules = [
+        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+    ]
+    pooling = {"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True}
+    commit = cached_on_hub(
+        "made-up/tiny-st", modules={"modules.json": modules, "1_Pooling/config.json": pooling}
+    )
+    first, second = (build_encoder("made-up/tiny-st", kind="sentence-transformers") for _ in range(2))
+    assert first.identity.revision == commit
+    assert first.identity == second.identity
+    assert first.encode(SENTENCES).shape == (3, 16)
 
 
 def test_characters_are_counted_by_code_point_modulo_64():

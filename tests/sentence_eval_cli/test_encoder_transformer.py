@@ -187,6 +187,15 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
         build_encoder(str(tmp_path), kind="transformer")
 
 
+@pytest.mark.parametrize("kind", ["transformer", "sentence-transformers"])
+def test_damaged_weights_are_refused(tmp_path, bert, kind):
+    shutil.copytree(bert, tmp_path / "cut")
+    weights = tmp_path / "cut" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    with pytest.raises(UserError, match="cannot be loaded"):
+        build_encoder(str(tmp_path / "cut"), kind=kind)
+
+
 def test_a_checkpoint_of_another_architecture_is_refused(tmp_path):
     save_bert(tmp_path)
     hf.BertConfig(

@@ -173,6 +173,14 @@ def test_a_wrong_option_is_one_clear_message_and_nothing_is_written(
     assert "what to do:" in text
 
 
+def test_a_place_that_cannot_be_written_is_one_clear_message(tree, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert (
+        run(tree, tmp_path, "--cache", str(tmp_path / "file" / "cache"), tasks=("STS17",), expect=1) is None
+    )
+    assert "the system refuses" in error_of(capsys)
+
+
 def test_a_model_that_does_not_exist_is_one_clear_message(tree, tmp_path, capsys):
     assert run(tree, tmp_path, tasks=("STS17",), model="nobody/nothing", expect=1) is None
     assert "'nobody/nothing' cannot be loaded" in error_of(capsys)
@@ -227,7 +235,7 @@ def test_a_report_prints_the_same_tables_as_the_run(tree, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [(None, "is missing"), ("{", "is not JSON"), ("[]", "no results file")]
+    ("content", "message"), [(None, "there is no file"), ("{", "is not JSON"), ("[]", "no results file")]
 )
 def test_a_wrong_results_file_is_one_clear_message(tmp_path, capsys, content, message):
     path = tmp_path / "results.json"

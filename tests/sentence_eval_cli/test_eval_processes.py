@@ -65,7 +65,7 @@ def test_two_launched_processes_each_encode_half_and_give_the_same_figures(tree,
         timeout=500,
     )
     assert run.returncode == 0, run.stderr
-    assert "2 encoder processes" in run.stderr
+    assert "encoder processes: 2" in run.stderr
     shares = {int(rank): int(count) for rank, count in re.findall(r"process (\d) encoded (\d+)", run.stderr)}
     assert set(shares) == {0, 1}
     assert abs(shares[0] - shares[1]) <= 2
