@@ -1,6 +1,7 @@
 """Where pairs come from: a built dataset folder, a Hub id, or the user's own CSV, JSONL or Parquet."""
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,32 +51,43 @@ def read_file(path: Path) -> dict[str, list[Any]]:
     Raises:
         UserError: another kind of file, or one that cannot be parsed.
     """
-    import pandas
-
     kind = FILE_KINDS.get(path.suffix.lower())
     if kind is None:
         raise UserError(
             f"{path} ends in {path.suffix or 'nothing'}", ", ".join(FILE_KINDS), "convert it, or rename it"
         )
     try:
-        table = _read_table(path, kind)
-    except (ValueError, OSError, pandas.errors.ParserError) as error:
+        return _READERS[kind](path)
+    except (ValueError, TypeError, AttributeError, OSError) as error:
         raise UserError(f"{path} cannot be read: {error}", f"a {kind} file", "correct the file") from error
-    # A missing text stays None: "NA" may be a lyric.
+
+
+def _read_csv(path: Path) -> dict[str, list[Any]]:
+    import pandas
+
+    # Only an empty score is a missing value: "NA" may be a lyric, and 007 an id.
+    identities = {"pair_id": str, "song_id_1": str, "song_id_2": str, "lyrics_1": str, "lyrics_2": str}
+    table = pandas.read_csv(
+        path, keep_default_na=False, na_values={"score": [""]}, dtype=identities, encoding="utf-8-sig"
+    )
     return {str(name): [None if v != v else v for v in table[name].tolist()] for name in table.columns}
 
 
-def _read_table(path: Path, kind: str) -> Any:
-    import pandas
+def _read_json(path: Path) -> dict[str, list[Any]]:
+    lines = path.read_text("utf-8-sig").split("\n")
+    rows: list[dict[str, Any]] = [json.loads(line) for line in lines if line.strip()]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return {name: [row.get(name) for row in rows] for name in names}
 
-    identities = {"pair_id": str, "song_id_1": str, "song_id_2": str}
-    if kind == "csv":
-        return pandas.read_csv(
-            path, keep_default_na=False, na_values={"score": [""]}, dtype=identities, encoding="utf-8-sig"
-        )
-    if kind == "json":
-        return pandas.read_json(path, lines=True, dtype=identities, convert_dates=False)
-    return pandas.read_parquet(path)
+
+def _read_parquet(path: Path) -> dict[str, list[Any]]:
+    import pyarrow.parquet
+
+    columns: dict[str, list[Any]] = pyarrow.parquet.read_table(path).to_pydict()
+    return columns
+
+
+_READERS = {"csv": _read_csv, "json": _read_json, "parquet": _read_parquet}
 
 
 def _file_splits(path: Path) -> dict[str, dict[str, list[Any]]]:

@@ -26,7 +26,8 @@ class CrossScorer(nn.Module):
 
     def forward(self, **batch: torch.Tensor) -> torch.Tensor:
         """Scores of shape (b,); the last axis is named, since a bare squeeze would drop a batch of one."""
-        scores: torch.Tensor = self.encoder(**batch).logits[:, 0]
+        # A copy: sharded topologies lose their hooks on a view.
+        scores: torch.Tensor = self.encoder(**batch).logits[:, 0].clone()
         return scores
 
 

@@ -45,7 +45,9 @@ class PairScorer:
         Returns:
             shape (n,), in the order given; not clipped to the scale.
         """
-        scores = self.score_rows(self.loaded.tokenize(list(first), list(second)), batch_size)
+        scores: NDArray[np.float32] = self.score_rows(
+            self.loaded.tokenize(list(first), list(second)), batch_size
+        )
         if self.symmetric and self.loaded.architecture == "cross-encoder":
             scores = (
                 scores + self.score_rows(self.loaded.tokenize(list(second), list(first)), batch_size)

@@ -5,7 +5,8 @@ from typing import Any
 from lyricsim_models.config import LineBreaks
 from lyricsim_models.registry import Model, require_packages
 
-LINE_BREAK_TOKEN = "[LF]"
+# Lower case, since the normalizers of uncased models lower it.
+LINE_BREAK_TOKEN = "[lf]"
 
 
 def load_tokenizer(model: Model, line_breaks: LineBreaks = "keep") -> Any:
@@ -36,7 +37,7 @@ def _with_line_break_rule(tokenizer: Any, line_breaks: LineBreaks) -> Any:
     )
     rule = normalizers.Replace(Regex(r"[ \t\r]*\n\s*"), " ")
     if line_breaks == "token":
-        plain.add_tokens([AddedToken(LINE_BREAK_TOKEN, normalized=False, lstrip=True, rstrip=True)])
+        plain.add_tokens([AddedToken(LINE_BREAK_TOKEN, normalized=True, lstrip=True)])
         rule = normalizers.Replace(Regex(r"[ \t\r]*\n"), f" {LINE_BREAK_TOKEN} ")
     backend = plain.backend_tokenizer
     backend.normalizer = normalizers.Sequence([rule, *([backend.normalizer] if backend.normalizer else [])])

@@ -28,10 +28,16 @@ class PeerError(UserError):
     """Another process of the run failed, so this one stops too."""
 
 
-def _no_accelerator() -> bool:
+def _use_cpu() -> bool:
+    """Accelerate starts several processes on a CPU only if it is told that there is nothing else."""
     from accelerate.utils import is_mps_available, is_torch_xla_available
 
-    return not (torch.cuda.is_available() or is_mps_available() or is_torch_xla_available())
+    found = torch.cuda.is_available() or is_mps_available() or is_torch_xla_available()
+    return not found and not _launched_for("DEEPSPEED")
+
+
+def _launched_for(kind: str) -> bool:
+    return os.environ.get(f"ACCELERATE_USE_{kind}", "").lower() == "true"
 
 
 class Workers:
@@ -42,12 +48,13 @@ class Workers:
         log_folder: where a file-based tracker writes.
 
     Raises:
-        UserError: the launcher started several processes that do not see each other.
+        UserError: the launcher started several processes that do not see each other, or another topology
+            than it was asked for.
     """
 
     def __init__(self, report_to: ReportTo = "none", log_folder: Path | None = None) -> None:
         self._accelerator = Accelerator(
-            cpu=_no_accelerator(),
+            cpu=_use_cpu(),
             gradient_accumulation_steps=1,
             step_scheduler_with_optimizer=False,
             log_with=None if report_to == "none" else report_to,
@@ -56,6 +63,7 @@ class Workers:
             ),
         )
         _refuse_strangers(self._accelerator.num_processes)
+        _refuse_fallback(self.topology)
         self._optimizer: Any = None
 
     @property
@@ -197,8 +205,12 @@ class Workers:
 
     def full_weights(self, module: nn.Module) -> dict[str, torch.Tensor]:
         """All weights, gathered on the main process (elsewhere perhaps empty), on the CPU in float32."""
-        weights = self._accelerator.get_state_dict(module)
-        return {name: value.detach().to("cpu", torch.float32) for name, value in (weights or {}).items()}
+        # Unwrapping through Accelerate would import DeepSpeed wherever it happens to be installed.
+        weights = self._accelerator.get_state_dict(module, unwrap=False) or {}
+        return {
+            name.removeprefix("module."): value.detach().to("cpu", torch.float32)
+            for name, value in weights.items()
+        }
 
     def save_state(self, folder: Path) -> None:
         """Write weights, optimizer, loss scale and generators of all processes."""
@@ -243,6 +255,17 @@ def _refuse_strangers(processes: int) -> None:
             "processes that see each other",
             "launch with one of training/configs/*.yaml, or set ACCELERATE_USE_CPU=true",
         )
+
+
+def _refuse_fallback(topology: str) -> None:
+    """On a machine without accelerators Accelerate replaces FSDP by plain copies without a word."""
+    for kind in ("FSDP", "DEEPSPEED"):
+        if _launched_for(kind) and topology != kind:
+            raise UserError(
+                f"the launcher asked for {kind}, but Accelerate arranged {topology}",
+                f"accelerators that {kind} can use",
+                "launch with training/configs/cpu_ddp_2proc.yaml here, or on a machine with GPUs",
+            )
 
 
 def repeated_layer(module: nn.Module) -> str:

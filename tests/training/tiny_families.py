@@ -30,9 +30,7 @@ def corpus() -> list[str]:
     return [verse(generator, 4) for _ in range(60)] + [" ".join(WORDS)]
 
 
-def write_pairs(
-    path: Path, sizes: dict[str, int], seed: int = 0, lines: tuple[int, int] = (1, 4)
-) -> Path:
+def write_pairs(path: Path, sizes: dict[str, int], seed: int = 0, lines: tuple[int, int] = (1, 4)) -> Path:
     """A CSV of pairs whose score follows from shared words, so that a tiny model can learn a little."""
     generator = random.Random(seed)
     with path.open("w", newline="", encoding="utf-8") as stream:

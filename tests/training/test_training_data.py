@@ -1,0 +1,171 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_families import write_pairs
+
+from lyricsim_models.datafiles import read_file, read_splits
+from lyricsim_models.pair_table import pair_table
+from lyricsim_tools.errors import UserError
+
+COLUMNS: dict[str, list[Any]] = {
+    "lyrics_1": ["uno\ndos", "tres"],
+    "lyrics_2": ["cuatro", "cinco"],
+    "score": [0, 5.0],
+}
+
+
+def table(**changes: list[Any]) -> Any:
+    return pair_table({**COLUMNS, **changes}, "train of data")
+
+
+def test_integers_and_floats_are_scores_alike() -> None:
+    assert table().scores == (0.0, 5.0)
+
+
+def test_a_missing_column_is_named_with_those_that_are_there() -> None:
+    with pytest.raises(UserError, match=r"no column score; it has texto, lyrics_1, lyrics_2"):
+        pair_table({"texto": ["a"], "lyrics_1": ["a"], "lyrics_2": ["b"]}, "train of data")
+
+
+def test_scores_are_not_needed_for_prediction() -> None:
+    found = pair_table({"lyrics_1": ["a"], "lyrics_2": ["b"]}, "input", need_scores=False)
+    assert found.scores is None
+    with pytest.raises(UserError, match="without gold scores"):
+        _ = found.gold
+
+
+@pytest.mark.parametrize("score", [-0.1, 5.1, 6, float("nan"), float("inf"), None, "3"])
+def test_a_label_out_of_range_is_named_with_its_row(score: object) -> None:
+    with pytest.raises(UserError, match=r"column score of train of data: row 2") as caught:
+        table(score=[1, score])
+    assert "0 to 5" in caught.value.expected
+
+
+def test_many_bad_rows_are_named_at_once() -> None:
+    columns = {"lyrics_1": ["a"] * 9, "lyrics_2": ["b"] * 9, "score": [9] * 9}
+    with pytest.raises(UserError, match=r"row 1: 9; .*row 5: 9; and 4 more"):
+        pair_table(columns, "train")
+
+
+@pytest.mark.parametrize("lyric", ["", " \n ", None, 7])
+def test_an_empty_lyric_is_named_with_its_row(lyric: object) -> None:
+    with pytest.raises(UserError, match=r"column lyrics_2 of train of data: row 1"):
+        table(lyrics_2=[lyric, "cinco"])
+
+
+def test_an_empty_split_is_refused() -> None:
+    with pytest.raises(UserError, match="train of data is empty"):
+        table(lyrics_1=[], lyrics_2=[], score=[])
+
+
+def test_a_pair_id_twice_is_refused() -> None:
+    with pytest.raises(UserError, match=r"'a-b' of train of data stands in rows 1 and 2"):
+        table(pair_id=["a-b", "a-b"])
+
+
+def test_rows_can_be_taken_with_every_column() -> None:
+    found = table(pair_id=["x", "y"], song_id_1=[1, 2]).take([1])
+    assert (found.pair_ids, found.song_ids_1, found.song_ids_2) == (("y",), ("2",), None)
+    assert (found.lyrics_1, found.scores) == (("tres",), (5.0,))
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_a_file_of_pairs_is_read_alike_in_every_format(tmp_path: Path, kind: str) -> None:
+    import pandas
+
+    source = write_pairs(tmp_path / "pairs.csv", {"train": 4, "validation": 3, "test": 2})
+    expected = read_splits(str(source), None)
+    frame = pandas.read_csv(source, dtype={"pair_id": str})
+    path = tmp_path / f"other.{kind}"
+    if kind == "jsonl":
+        frame.to_json(path, orient="records", lines=True, force_ascii=False)
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, encoding="utf-8-sig")
+    assert read_splits(str(path), None) == expected
+    assert {name: len(part) for name, part in expected.items()} == {"train": 4, "validation": 3, "test": 2}
+
+
+def test_texts_that_look_like_missing_values_or_numbers_survive(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text('pair_id,lyrics_1,lyrics_2,score\n007,NA,"null\nnan",1\n', encoding="utf-8")
+    found = read_splits(str(path), None)["train"]
+    assert (found.pair_ids, found.lyrics_1, found.lyrics_2) == (("007",), ("NA",), ("null\nnan",))
+
+
+def test_without_a_split_column_85_5_10_are_drawn_from_the_lyrics_alone(tmp_path: Path) -> None:
+    import pandas
+
+    source = write_pairs(tmp_path / "all.csv", {"train": 100})
+    frame = pandas.read_csv(source).drop(columns="split")
+    parts = []
+    for name, order in (("a", frame), ("b", frame.iloc[::-1])):
+        order.to_csv(tmp_path / f"{name}.csv", index=False)
+        found = read_splits(str(tmp_path / f"{name}.csv"), None)
+        parts.append({split: set(part.pair_ids) for split, part in found.items()})
+    assert parts[0] == parts[1]
+    assert {split: len(ids) for split, ids in parts[0].items()} == {"train": 85, "validation": 5, "test": 10}
+
+
+def test_an_unknown_split_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("lyrics_1,lyrics_2,score,split\na,b,1,train\nc,d,1,dev\n")
+    with pytest.raises(UserError, match="'dev'"):
+        read_splits(str(path), None)
+
+
+def test_a_dataset_folder_is_read_anew_after_a_change(tmp_path: Path) -> None:
+    import pandas
+
+    def write(score: float) -> None:
+        rows = [{"lyrics_1": "a", "lyrics_2": "b", "score": score, "ratings": [1, 1, 1]}]
+        pandas.DataFrame(rows).to_parquet(folder / "train-00000-of-00001.parquet")
+
+    folder = tmp_path / "data"
+    folder.mkdir()
+    write(1.0)
+    assert read_splits(str(folder), None)["train"].scores == (1.0,)
+    write(2.0)
+    assert read_splits(str(folder), None)["train"].scores == (2.0,)
+    assert read_splits(str(folder), None)["train"].pair_ids == ("train-1",)
+
+
+def test_an_unknown_configuration_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    (tmp_path / "train.csv").write_text("lyrics_1,lyrics_2,score\na,b,1\n")
+    with pytest.raises(UserError, match="no-such-config"):
+        read_splits(str(tmp_path), "no-such-config")
+
+
+def test_data_without_a_training_split_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("lyrics_1,lyrics_2,score,split\na,b,1,test\n")
+    with pytest.raises(UserError, match="has the splits test"):
+        read_splits(str(path), None)
+
+
+@pytest.mark.parametrize(("name", "content"), [("x.txt", "a"), ("x.jsonl", "{not json"), ("x.parquet", "no")])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: str) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(UserError, match=name):
+        read_file(path)
+
+
+def test_streamed_data_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    streamed = datasets.IterableDatasetDict(
+        {"train": datasets.Dataset.from_dict(COLUMNS).to_iterable_dataset()}
+    )
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: streamed)
+    with pytest.raises(UserError, match="streamed"):
+        read_splits(str(tmp_path), None)
+
+
+def test_an_unreadable_json_line_does_not_hide_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(json.dumps({"lyrics_1": "a", "lyrics_2": "b", "score": 1}) + "\n", encoding="utf-8")
+    assert read_splits(str(path), None)["train"].scores == (1.0,)

@@ -1,0 +1,201 @@
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lyricsim_models.checkpoints import Position, latest, prune, read_position, step_folder
+from lyricsim_models.evaluation import (
+    Selection,
+    asymmetry,
+    mean_and_deviation,
+    refuse_no_best,
+    refuse_unselectable,
+    three_scores,
+)
+from lyricsim_models.run_folder import Log, claim, locked, write_manifest
+from lyricsim_models.seeds import write_summary
+from lyricsim_tools.errors import UserError
+from lyricsim_tools.files import place, set_usual_modes
+
+SETTINGS: dict[str, Any] = {
+    "model": "m",
+    "dataset": "d",
+    "config": None,
+    "seed": 1,
+    "recipe": {"epochs": 2, "per_device_batch_size": 8},
+}
+
+
+def begin(folder: Path, settings: dict[str, Any] = SETTINGS, **how: bool) -> str:
+    return claim(folder, settings, **{"resume": False, "overwrite": False, **how})
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_new_an_empty_and_a_missing_folder_are_claimed(tmp_path: Path) -> None:
+    assert begin(tmp_path) == "new"
+    assert begin(tmp_path / "deep" / "er") == "new"
+
+
+@pytest.mark.parametrize("how", [{}, {"overwrite": True}, {"resume": True}])
+def test_files_that_are_not_ours_are_never_touched(tmp_path: Path, how: dict[str, bool]) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    before = snapshot(tmp_path)
+    with pytest.raises(UserError, match=r"thesis\.tex"):
+        begin(tmp_path, **how)
+    assert snapshot(tmp_path) == before
+
+
+def test_a_foreign_file_beside_a_run_stops_overwriting_and_nothing_is_lost(tmp_path: Path) -> None:
+    begin(tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    before = snapshot(tmp_path)
+    with pytest.raises(UserError, match=r"notes\.txt"):
+        begin(tmp_path, overwrite=True)
+    assert snapshot(tmp_path) == before
+
+
+def test_an_earlier_run_is_replaced_only_when_asked_to(tmp_path: Path) -> None:
+    begin(tmp_path)
+    write_manifest(tmp_path, ["model.safetensors"])
+    (tmp_path / "model.safetensors").write_text("old")
+    (tmp_path / "checkpoints" / "step-00000005").mkdir(parents=True)
+    (tmp_path / "checkpoints" / "step-00000005" / "x").write_text("old")
+    with pytest.raises(UserError, match="--overwrite"):
+        begin(tmp_path)
+    assert begin(tmp_path, overwrite=True) == "new"
+    assert set(snapshot(tmp_path)) == {"run.json", ".lyricsim-files.json"}
+
+
+def test_resuming_needs_the_same_settings_but_not_the_same_spread(tmp_path: Path) -> None:
+    begin(tmp_path)
+    moved = {**SETTINGS, "dataset": "elsewhere/d", "recipe": {"epochs": 2, "per_device_batch_size": 2}}
+    assert begin(tmp_path, moved, resume=True) == "interrupted"
+    longer = {**SETTINGS, "recipe": {"epochs": 3, "per_device_batch_size": 8}}
+    with pytest.raises(UserError, match="epochs was 2, is 3"):
+        begin(tmp_path, longer, resume=True)
+
+
+def test_a_complete_run_is_known_as_complete(tmp_path: Path) -> None:
+    begin(tmp_path)
+    (tmp_path / "run.json").write_text(json.dumps({"status": "complete", "settings": SETTINGS}))
+    assert begin(tmp_path, resume=True) == "complete"
+
+
+def test_two_runs_cannot_share_a_folder(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(UserError, match="another run"), locked(tmp_path):
+        pass
+    with locked(tmp_path):
+        pass
+
+
+def test_the_log_drops_what_a_resumed_run_writes_again(tmp_path: Path) -> None:
+    log = Log(tmp_path, 0)
+    for step in (1, 2, 3):
+        log.add(step=step, loss=float(step))
+    with (tmp_path / "metrics.jsonl").open("a") as stream:
+        stream.write('{"step": 4, "lo')
+    Log(tmp_path, 2).add(step=3, loss=9.0)
+    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert [(line["step"], line["loss"]) for line in lines] == [(1, 1.0), (2, 2.0), (3, 9.0)]
+
+
+def checkpoint(run: Path, step: int, *, whole: bool = True) -> Path:
+    folder = step_folder(run, step)
+    folder.mkdir(parents=True)
+    (folder / "weights").write_text("w")
+    if whole:
+        selection = {"score": 0.5, "step": 2, "epochs_since": 1}
+        position = {"step": step, "world": 1, "selection": selection, "seconds": 1.0}
+        (folder / "position.json").write_text(json.dumps(position))
+    return folder
+
+
+def test_the_newest_whole_checkpoint_is_the_one_to_resume_from(tmp_path: Path) -> None:
+    assert latest(tmp_path) is None
+    checkpoint(tmp_path, 3)
+    expected = checkpoint(tmp_path, 10)
+    checkpoint(tmp_path, 12, whole=False)
+    (tmp_path / "checkpoints" / ".step-00000020.partial").mkdir()
+    assert latest(tmp_path) == expected
+    assert read_position(expected) == Position(10, 1, Selection(0.5, 2, 1), 1.0)
+
+
+def test_pruning_keeps_the_newest_the_best_and_everything_that_is_not_ours(tmp_path: Path) -> None:
+    for step in (2, 4, 6):
+        checkpoint(tmp_path, step)
+        (tmp_path / "checkpoints" / f"best-{step:08d}").mkdir()
+    (tmp_path / "checkpoints" / "keep-me").mkdir()
+    prune(tmp_path, Position(6, 1, Selection(0.5, 4, 1)))
+    assert sorted(p.name for p in (tmp_path / "checkpoints").iterdir()) == [
+        "best-00000004",
+        "keep-me",
+        "step-00000006",
+    ]
+
+
+def test_an_undefined_score_never_becomes_the_best() -> None:
+    selection = Selection().after(None, 5)
+    assert selection == Selection(None, 0, 1)
+    with pytest.raises(UserError, match="no checkpoint had a defined development score"):
+        refuse_no_best(selection)
+    better = selection.after(-0.2, 10).after(None, 15).after(-0.3, 20)
+    assert better == Selection(-0.2, 10, 2)
+    refuse_no_best(better)
+    assert better.exhausted(2)
+    assert not better.exhausted(3)
+    assert not better.exhausted(None)
+
+
+def test_equal_scores_keep_the_earlier_checkpoint() -> None:
+    assert Selection().after(0.5, 5).after(0.5, 10).step == 5
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scores_that_are_undefined_are_none_and_never_a_number() -> None:
+    assert three_scores([1, 1, 1], [0, 1, 2])["combined_score"] is None
+    assert three_scores([1.0], [2.0]) == {"pearson": None, "spearmanr": None, "combined_score": None}
+    assert three_scores([1, 2, 3], [0, 1, 5])["spearmanr"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("gold", [[1.0], [2.0, 2.0, 2.0]])
+def test_a_development_set_without_a_correlation_is_refused(gold: list[float]) -> None:
+    with pytest.raises(UserError, match="validation split"):
+        refuse_unselectable(gold)
+
+
+def test_asymmetry_is_the_difference_of_the_orders() -> None:
+    assert asymmetry([1, 2, 3], [1, 2.5, 2]) == {"mean": pytest.approx(0.5), "max": 1.0}
+
+
+def test_seeds_are_summed_up_with_the_sample_deviation(tmp_path: Path) -> None:
+    scores = {1: 0.7, 2: 0.8, 3: 0.9}
+    results = {
+        seed: {"test": {"pearson": s, "spearmanr": s, "combined_score": None}} for seed, s in scores.items()
+    }
+    mean = write_summary(tmp_path, results)["mean"]["test"]
+    assert mean["pearson"] == {"mean": pytest.approx(0.8), "sd": pytest.approx(0.1)}
+    assert mean["combined_score"] == {"mean": None, "sd": None}
+    assert mean_and_deviation([0.5]) == {"mean": 0.5, "sd": None}
+    assert json.loads((tmp_path / "summary.json").read_text())["seeds"]["2"]["test"]["pearson"] == 0.8
+
+
+def test_modes_are_those_of_the_callers_umask(tmp_path: Path) -> None:
+    secret = tmp_path / "folder" / "model.safetensors"
+    secret.parent.mkdir()
+    secret.write_text("w")
+    secret.chmod(0o600)
+    before = os.umask(0o027)
+    try:
+        set_usual_modes(tmp_path / "folder")
+        place(secret, tmp_path / "copy")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "copy").stat().st_mode) == 0o640
+    assert stat.S_IMODE(secret.parent.stat().st_mode) == 0o750

@@ -1,0 +1,142 @@
+import numpy as np
+import pytest
+from conftest import Family
+from tiny_families import FAMILIES
+
+from lyricsim_models.config import Recipe
+from lyricsim_models.encoders import Loaded, load, position_limits
+from lyricsim_models.pairs import collate, concatenate
+from lyricsim_models.registry import resolve
+from lyricsim_models.tokenizers import usable_length
+
+LONG = " ".join(["amor"] * 300) + "\n" + " ".join(["noche"] * 300)
+
+
+def loaded(family: Family, name: str, **recipe: object) -> Loaded:
+    return load(resolve(str(family(name))), Recipe(**recipe), seed=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("asked", "tokenizer", "positions", "offset", "expected"),
+    [
+        (512, 10**30, 514, 2, 512),
+        (600, 10**30, 514, 2, 512),
+        (128, 512, 514, 2, 128),
+        (512, 384, 514, 2, 384),
+        (4096, 8192, 8192, 0, 4096),
+        (512, 512, None, 0, 512),
+    ],
+)
+def test_usable_length_is_what_all_sides_accept(
+    asked: int, tokenizer: int, positions: int | None, offset: int, expected: int
+) -> None:
+    assert usable_length(asked, tokenizer, positions, offset) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("bert", (512, 0)),
+        ("roberta", (514, 2)),
+        ("xlm-roberta", (514, 2)),
+        ("deberta-v2", (512, 0)),
+        ("modernbert", (1024, 0)),
+    ],
+)
+def test_the_unused_first_positions_of_each_family_are_known(
+    family: Family, name: str, limits: tuple[int, int]
+) -> None:
+    assert position_limits(loaded(family, name).scorer.encoder) == limits
+
+
+@pytest.mark.parametrize("architecture", ["cross-encoder", "bi-encoder"])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_pair_of_600_words_passes_through_every_family(
+    family: Family, name: str, architecture: str
+) -> None:
+    import torch
+
+    model = loaded(family, name, architecture=architecture, max_length=1024)
+    rows = model.tokenize([LONG, "amor"], ["noche", LONG])
+    assert rows.truncated.tolist() == [name != "modernbert" or architecture == "x"] * 2
+    assert rows.lengths.max() <= model.max_length
+    with torch.no_grad():
+        scores = model.scorer.eval()(**collate(rows, np.array([0, 1]), model.pad_id))
+    assert scores.shape == (2,)
+    assert torch.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("architecture", ["cross-encoder", "bi-encoder"])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_batch_of_one_row_keeps_its_axis_and_its_score(
+    family: Family, name: str, architecture: str
+) -> None:
+    import torch
+
+    model = loaded(family, name, architecture=architecture)
+    model.scorer.eval()
+    rows = model.tokenize(["amor noche", "luna mar cielo", "sol"], ["beso", "río", "voz canto alma"])
+    with torch.no_grad():
+        together = model.scorer(**collate(rows, np.arange(3), model.pad_id))
+        alone = [model.scorer(**collate(rows, np.array([i]), model.pad_id)) for i in range(3)]
+    assert [score.shape for score in alone] == [(1,)] * 3
+    assert torch.cat(alone) == pytest.approx(together, abs=1e-5)
+
+
+def test_segment_ids_reach_bert_and_spare_models_with_one_segment(family: Family) -> None:
+    bert = loaded(family, "bert").tokenize(["amor"], ["noche luna"]).sides[0]
+    assert bert["token_type_ids"][0].tolist()[-1] == 1
+    for name in ("roberta", "xlm-roberta", "deberta-v2", "modernbert"):
+        assert "token_type_ids" not in loaded(family, name).tokenize(["amor"], ["noche"]).sides[0]
+
+
+def test_the_longer_lyric_of_a_pair_loses_tokens_and_the_pair_is_counted(family: Family) -> None:
+    model = loaded(family, "bert", max_length=16)
+    rows = model.tokenize(["amor noche", "sol"], [LONG, "mar"])
+    assert rows.truncated.tolist() == [True, False]
+    assert rows.lengths.tolist()[0] == 16
+    kept = model.tokenizer.convert_ids_to_tokens(rows.sides[0]["input_ids"][0].tolist())
+    assert kept[1:3] == ["amor", "noche"]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_line_breaks_are_kept_shown_or_made_spaces(family: Family, name: str) -> None:
+    verses, prose = "amor noche\n\nluna", "amor noche luna"
+    ids = {
+        choice: [
+            loaded(family, name, line_breaks=choice)
+            .tokenize([text], ["mar"])
+            .sides[0]["input_ids"][0]
+            .tolist()
+            for text in (verses, prose)
+        ]
+        for choice in ("keep", "token", "space")
+    }
+    assert ids["space"][0] == ids["space"][1]
+    marker = max(ids["token"][0])
+    assert ids["token"][0].count(marker) == 2
+    assert [i for i in ids["token"][0] if i != marker] == ids["token"][1]
+    sees_verses = name in ("roberta", "modernbert")
+    assert (ids["keep"][0] != ids["keep"][1]) is sees_verses
+
+
+def test_spanish_letters_and_marks_have_stable_tokens(family: Family) -> None:
+    text = "¿Ñandú? ¡corazón! … ♪"
+    model = loaded(family, "roberta")
+    ids = model.tokenize([text], ["amor"]).sides[0]["input_ids"][0].tolist()
+    assert text in model.tokenizer.decode(ids)
+
+
+def test_both_orders_can_be_put_into_one_table(family: Family) -> None:
+    model = loaded(family, "bert")
+    forward, backward = model.tokenize(["amor"], ["mar sol"]), model.tokenize(["mar sol"], ["amor"])
+    both = concatenate([forward, backward])
+    assert len(both) == 2
+    assert both.sides[0]["input_ids"][1].tolist() == backward.sides[0]["input_ids"][0].tolist()
+
+
+def test_padding_stops_at_the_models_limit(family: Family) -> None:
+    model = loaded(family, "bert")
+    rows = model.tokenize(["amor"], ["mar"])
+    assert collate(rows, np.array([0]), model.pad_id, 8)["input_ids"].shape == (1, 8)
+    assert collate(rows, np.array([0]), model.pad_id, 128, 100)["input_ids"].shape == (1, 100)
