@@ -6,6 +6,7 @@ from typing import Any
 from lyricsim_dataset.lyricsim import VERSION, Column, LyricSIM
 from lyricsim_dataset.manifest import BuiltConfig, BuiltFile
 from lyricsim_dataset.sources import UPSTREAM_REPOSITORY
+from lyricsim_tools.citation import PAPER_ID
 
 _CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -17,6 +18,7 @@ _CONTEXT: dict[str, Any] = {
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
     "extract": "cr:extract",
     "field": "cr:field",
@@ -37,12 +39,15 @@ _CONTEXT: dict[str, Any] = {
     "regex": "cr:regex",
     "repeated": "cr:repeated",
     "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
     "separator": "cr:separator",
     "source": "cr:source",
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
+# The month of the paper's first version, which its arXiv number names.
+_PAPER_MONTH = f"20{PAPER_ID[:2]}-{PAPER_ID[2:4]}"
 _DATA_TYPES = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float"}
 
 
@@ -63,6 +68,7 @@ def croissant(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, Any]
         "license": builder.licence,
         "inLanguage": "es",
         "version": str(VERSION),
+        "datePublished": None if builder.source.sample else _PAPER_MONTH,
         "creator": {"@type": "sc:Organization", "name": UPSTREAM_REPOSITORY},
         "citeAs": builder.info.citation or None,
         "distribution": [_file(file) for config in built for file in config.files],

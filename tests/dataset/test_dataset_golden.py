@@ -158,5 +158,12 @@ print(json.dumps({name: {split: rows.num_rows for split, rows in d.items()} for 
     assert {config: sizes[config] for config in SIZES} == SIZES
 
 
+def test_croissant_validates_without_a_warning(real_folder):
+    mlcroissant = pytest.importorskip("mlcroissant")
+    issues = mlcroissant.Dataset(jsonld=real_folder / "croissant.json").metadata.issues
+    assert not issues.errors
+    assert not issues.warnings
+
+
 def test_the_built_folder_verifies(real_folder):
     assert {check.problem for check in checks(real_folder)} == {None}
