@@ -152,7 +152,10 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--skip-missing", action="store_true", help="leave out tasks whose files are absent")
     group.add_argument("--output", type=Path, default=Path("results.json"), help="default results.json")
     group.add_argument(
-        "--no-items", action="store_true", help="figures only: later comparisons will be unpaired"
+        "--no-items",
+        action="store_true",
+        help="figures only, for files that you publish: gold scores are upstream's "
+        "(comparisons are then unpaired)",
     )
     group.add_argument(
         "--cache", type=Path, metavar="DIR", help="vectors and finished tasks (default: user's cache)"

@@ -146,5 +146,5 @@ def _same_gold(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     return bool(first.get("scores")) and bool(second.get("scores")) and first["gold"] == second["gold"]
 
 
-def _scaled(interval: Interval, factor: float) -> Interval:
-    return Interval(interval.low * factor, interval.high * factor, interval.method)
+def _scaled(interval: Interval | None, factor: float) -> Interval | None:
+    return interval and Interval(interval.low * factor, interval.high * factor, interval.method)

@@ -12,7 +12,7 @@ from spanish_sentence_eval.encoders.base import Encoder, Tokens
 from spanish_sentence_eval.processes import Processes
 
 # Sentences between two writes: what a kill can lose.
-CHUNK = 1024
+CHUNK = 512
 
 
 @dataclass

@@ -53,8 +53,10 @@ def fisher(r: float, n: int, level: float = 0.95) -> Interval | None:
     return Interval(float(np.tanh(z - half)), float(np.tanh(z + half)), "Fisher z")
 
 
-def bootstrap(figures: np.ndarray, level: float = 0.95) -> Interval:
-    """The percentile interval of a figure's bootstrap replicates, shape (resamples,)."""
+def bootstrap(figures: np.ndarray, level: float = 0.95) -> Interval | None:
+    """The percentile interval of bootstrap replicates, shape (resamples,); None if one is undefined."""
+    if not np.isfinite(figures).all():
+        return None
     low, high = np.percentile(figures, [50 - 50 * level, 50 + 50 * level])
     return Interval(float(low), float(high), f"percentile bootstrap, {len(figures)} resamples")
 
@@ -102,12 +104,17 @@ def mcnemar(first: np.ndarray, second: np.ndarray) -> float:
     return float(binomtest(only_first, differing, 0.5).pvalue) if differing else 1.0
 
 
-def bootstrap_p(differences: np.ndarray) -> float:
+def bootstrap_p(differences: np.ndarray) -> float | None:
     """The two-sided p-value of bootstrap differences: twice the smaller share on one side of 0.
 
     Args:
         differences: shape (resamples,); one is added on either side, so that p is never 0.
+
+    Returns:
+        p in (0, 1]; None if a difference is undefined.
     """
+    if not np.isfinite(differences).all():
+        return None
     n = len(differences)
     tail = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return min(1.0, 2 * (tail + 1) / (n + 1))

@@ -166,6 +166,11 @@ def _command(results: Mapping[str, Any], name: str) -> str:
         f"--model {name}",
         f"--encoder {encoder['kind']}",
         *([f'--prompt "{prompt}"'] if prompt else []),
+        *(
+            f"--{key} {encoder['settings'][key]}"
+            for key in ("layer", "pooling")
+            if encoder["kind"] == "transformer"
+        ),
         *(f"--{key} {settings[key]}" for key in ("protocol", "path", "kfold", "seed")),
         *([] if settings["usepytorch"] else ["--sklearn"]),
         f"--tasks {' '.join(name for name in TASKS if name in results['tasks'])}",

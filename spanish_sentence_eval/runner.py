@@ -76,6 +76,8 @@ def run(request: Request, encoder: Encoder, processes: Processes) -> dict[str, A
         for name, files in bar:
             bar.set_postfix_str(name)
             results["tasks"][name] = _finished_or_run(name, files, request, stored, finished)
+            # Another run may have added tasks to the file meanwhile.
+            results["tasks"] = {**earlier_tasks(request.output, results), **results["tasks"]}
             write_json(request.output, results)
     _log.info("%d sentences asked for, %d encoded", stored.counts.asked, stored.counts.encoded)
     return results

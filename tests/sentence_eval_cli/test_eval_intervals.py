@@ -87,6 +87,11 @@ def test_bootstrap_p_is_two_sided_and_never_zero():
     assert intervals.bootstrap_p(np.array([-1.0, 1.0] * 500)) == 1.0
 
 
+def test_an_undefined_replicate_leaves_interval_and_p_undefined():
+    assert intervals.bootstrap(np.array([0.1, np.nan])) is None
+    assert intervals.bootstrap_p(np.array([0.1, np.nan])) is None
+
+
 def test_draws_depend_on_the_seed_alone_and_stay_in_their_subset():
     state = np.random.get_state()[1].copy()
     first, second = (intervals.resampled_rows([5, 9], seed=3, resamples=50) for _ in range(2))
