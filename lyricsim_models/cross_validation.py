@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -19,6 +19,7 @@ from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import fingerprint, git_revision, versions
 from lyricsim_models.run import read_metrics
 from lyricsim_models.run_folder import RUN_FILE, claim, locked, write_manifest
+from lyricsim_models.team import Alone, Team
 from lyricsim_tools.atomic import write_json, write_text
 from lyricsim_tools.errors import UserError
 
@@ -81,34 +82,6 @@ def _joined(first: PairTable, second: PairTable) -> PairTable:
 
 def _both(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tuple[str, ...] | None:
     return None if first is None or second is None else first + second
-
-
-class Team(Protocol):
-    """The processes of a run, as far as cross-validation cares."""
-
-    @property
-    def is_main(self) -> bool:
-        """Whether this process writes files."""
-
-    def together(self, action: Callable[[], Any]) -> None:
-        """Do something that may fail on one process, and fail on all of them then."""
-
-    def gather(self, items: list[Any]) -> list[Any]:
-        """The items of all processes."""
-
-
-class Alone:
-    """A team of one process."""
-
-    is_main = True
-
-    def together(self, action: Callable[[], Any]) -> None:
-        """Do it."""
-        action()
-
-    def gather(self, items: list[Any]) -> list[Any]:
-        """The items themselves."""
-        return items
 
 
 @dataclass(frozen=True)

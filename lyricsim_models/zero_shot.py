@@ -1,21 +1,19 @@
-"""Any encoder as a function from texts to vectors, with nothing trained."""
+"""Any encoder as a function from texts to vectors, with nothing trained here."""
 
-from collections.abc import Sequence
-
-import numpy as np
+from functools import partial
 
 from lyricsim_models.config import Recipe
+from lyricsim_models.embedding_cache import EmbeddingCache
 from lyricsim_models.encoders import load
-from lyricsim_models.features import Embed
 from lyricsim_models.registry import resolve
 from lyricsim_models.scoring import PairScorer
 
 
-def zero_shot_encoder(name: str, batch_size: int = 32) -> Embed:
-    """Load an encoder and return its embedding function, which remembers the texts it has seen.
+def zero_shot_encoder(name: str, batch_size: int = 32) -> EmbeddingCache:
+    """Load an encoder as a function that turns each distinct text into a vector once.
 
     Args:
-        name: registry name, Hub id or folder.
+        name: registry name, Hub id or folder; a bi-encoder trained here is one too.
         batch_size: texts computed at once.
 
     Returns:
@@ -29,12 +27,4 @@ def zero_shot_encoder(name: str, batch_size: int = 32) -> Embed:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     loaded = load(resolve(name), Recipe(architecture="bi-encoder"), seed=0)
     loaded.scorer.to(device).eval()
-    scorer = PairScorer(loaded, device)
-    known: dict[str, np.ndarray] = {}
-
-    def embed(texts: Sequence[str]) -> np.ndarray:
-        if new := sorted({text for text in texts if text not in known}):
-            known.update(zip(new, scorer.embed(new, batch_size), strict=True))
-        return np.stack([known[text] for text in texts])
-
-    return embed
+    return EmbeddingCache(partial(PairScorer(loaded, device).embed, batch_size=batch_size))

@@ -51,3 +51,21 @@ def run_script(capsys, monkeypatch):
         return Finished(status, printed.out, printed.err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory, tiny_encoder):
+    """A cross-encoder and a bi-encoder of one step, by architecture, and the file they were trained on."""
+    from lyricsim_models.config import Recipe
+    from lyricsim_models.datafiles import read_splits
+    from lyricsim_models.job import Job
+    from lyricsim_models.run import run
+    from lyricsim_models.workers import Workers
+
+    folder = tmp_path_factory.mktemp("trained")
+    data = write_rows(folder / "pairs.csv", invented_rows())
+    splits, workers = read_splits(str(data), None), Workers()
+    for architecture in ("cross-encoder", "bi-encoder"):
+        recipe = Recipe(architecture=architecture, max_steps=1, max_length=64)
+        run(Job(str(tiny_encoder), str(data), None, folder / architecture, recipe), splits, workers)
+    return folder

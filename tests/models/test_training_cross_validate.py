@@ -77,7 +77,7 @@ def test_a_trained_recipe_that_is_stopped_goes_on_block_by_block(tmp_path, tiny_
     command = [
         *(sys.executable, str(REPOSITORY / "training" / "cross_validate.py"), "--dataset", str(data)),
         *("--output", str(output), "--model", str(tiny_encoder), "--architecture", "bi-encoder"),
-        *("--max-steps", "2", "--max-length", "32", "--resume", "--json"),
+        *("--max-steps", "1", "--max-length", "32", "--resume", "--json"),
     ]
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 240

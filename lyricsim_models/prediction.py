@@ -1,0 +1,93 @@
+"""Scoring a file of pairs: find out what is wrong with it, score it window by window, say what was done."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from lyricsim_models.pair_scorers import OpenScorer
+from lyricsim_models.provenance import Seen, refuse_seen, seen_pairs, versions
+from lyricsim_models.score_file import ScoreFile
+from lyricsim_models.streams import LYRICS, check_rows, pair_windows
+from lyricsim_tools.atomic import sha256_of, write_json
+
+RECORD_SUFFIX = ".run.json"
+WINDOW = 8192
+
+
+@dataclass(frozen=True)
+class PredictionJob:
+    """One file of pairs to score.
+
+    Args:
+        source: CSV, JSONL or Parquet with ``lyrics_1`` and ``lyrics_2``.
+        output: CSV or JSONL with ``pair_id`` and ``prediction``.
+        window: rows held at once; the output grows by as many.
+        resume: go on with an interrupted job.
+        overwrite: replace a finished output.
+        allow_seen: score pairs that the model was trained or selected on, and mark the result.
+    """
+
+    source: Path
+    output: Path
+    window: int = WINDOW
+    resume: bool = False
+    overwrite: bool = False
+    allow_seen: bool = False
+
+
+def predict_file(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:
+    """Score every row of a file; every process calls this.
+
+    Args:
+        job: what to score.
+        scorer: with what.
+
+    Returns:
+        The record that is written beside the output.
+
+    Raises:
+        UserError: bad rows, pairs that the model has seen, a score that is not finite, an output that exists.
+            The output then does not exist; what was finished is kept for ``resume``.
+    """
+    settings = {**scorer.identity, "input_sha256": sha256_of(job.source) if job.source.is_file() else None}
+    file = ScoreFile(job.output, settings, resume=job.resume, overwrite=job.overwrite)
+    rows = check_rows(job.source, LYRICS)
+    seen = count_seen(job, scorer.seen)
+    # Every process has read the progress before one of them writes on.
+    scorer.team.together(lambda: None)
+    begun = file.rows
+    with tqdm(total=rows, initial=begun, unit="pair", disable=None if scorer.team.is_main else True) as bar:
+        for table in pair_windows(job.source, job.window, skip=begun):
+            predictions = scorer(table)
+            scorer.team.together(
+                lambda t=table, p=predictions: file.append(t.pair_ids, p) if scorer.team.is_main else None  # type: ignore[misc]
+            )
+            bar.update(len(table))
+    record = {"rows": rows, **seen, "settings": settings, "versions": versions()}
+    scorer.team.together(lambda: _finish(job, file, record) if scorer.team.is_main else None)
+    return record
+
+
+def _finish(job: PredictionJob, file: ScoreFile, record: Mapping[str, Any]) -> None:
+    write_json(job.output.with_name(job.output.name + RECORD_SUFFIX), record)
+    file.finish()
+
+
+def count_seen(job: PredictionJob, seen: Seen | None) -> dict[str, int | None]:
+    """How many of the pairs the model knows; None where it does not say.
+
+    Raises:
+        UserError: it knows some, and that was not allowed.
+    """
+    if seen is None:
+        return {"seen_pairs": None}
+    known = 0
+    for table in pair_windows(job.source, job.window):
+        if job.allow_seen:
+            known += len(seen_pairs(table, seen))
+        else:
+            refuse_seen(table, seen, str(job.source), allow=False)
+    return {"seen_pairs": known}

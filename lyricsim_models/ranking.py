@@ -1,0 +1,224 @@
+"""Ranking a catalogue for a query song: recall by vectors, then a closer look at the nearest ones."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lyricsim_models.nearest import nearest
+from lyricsim_models.pair_scorers import OpenScorer, is_lexical, open_scorer, weights_digest
+from lyricsim_models.score_file import refuse_non_finite
+from lyricsim_models.streams import check_rows, read_rows
+from lyricsim_models.team import refuse_launcher
+from lyricsim_tools.atomic import atomic_file, sha256_of, write_text
+from lyricsim_tools.errors import UserError
+
+COLUMNS = ("song_id", "lyrics")
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """n songs.
+
+    Args:
+        song_ids: unique names.
+        lyrics: their texts.
+        titles: for people; empty texts where the file has none.
+    """
+
+    song_ids: tuple[str, ...]
+    lyrics: tuple[str, ...]
+    titles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RankingJob:
+    """One ranking, as asked for.
+
+    Args:
+        model: finds candidates: any encoder; or ``lexical``, a lexical scorer's JSON or a cross-encoder of
+            ours, which then score every song of the catalogue.
+        catalogue: file with ``song_id`` and ``lyrics``, perhaps ``title``.
+        queries: ids of songs of the catalogue; a song is not ranked for itself.
+        query_files: files that hold a lyric each.
+        top: songs to return for each query.
+        recall: candidates that the reranker scores.
+        reranker: model that scores the candidates pair by pair; None for none.
+        vectors: file that keeps the catalogue's vectors; None for none.
+        batch_size: texts or pairs computed at once.
+        max_length: most tokens of a sequence.
+    """
+
+    model: str
+    catalogue: Path
+    queries: tuple[str, ...] = ()
+    query_files: tuple[Path, ...] = ()
+    top: int = 10
+    recall: int = 100
+    reranker: str | None = None
+    vectors: Path | None = None
+    batch_size: int = 32
+    max_length: int = 512
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One line of a ranking: the song at ``rank`` (from 1) for a query, with its score."""
+
+    query: str
+    rank: int
+    song_id: str
+    title: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Query:
+    """A lyric to find songs for; ``row`` is its own row in the catalogue, or None."""
+
+    name: str
+    lyrics: str
+    row: int | None
+
+
+def read_catalogue(path: Path) -> Catalogue:
+    """Read and check a catalogue.
+
+    Raises:
+        UserError: a missing column, an empty lyric, an id twice: which rows.
+    """
+    check_rows(path, ("lyrics",))
+    ids: dict[str, int] = {}
+    lyrics: list[str] = []
+    titles: list[str] = []
+    for number, row in enumerate(read_rows(path), start=1):
+        song = row.get("song_id")
+        if song in (None, "") or str(song) in ids:
+            given = f"row {number} of {path} has the song_id {song!r}"
+            first = f", as row {ids[str(song)]} has" if str(song) in ids else ""
+            raise UserError(f"{given}{first}", "an id for every song, each once", "correct the catalogue")
+        ids[str(song)] = number
+        lyrics.append(row["lyrics"])
+        titles.append(str(row.get("title") or ""))
+    return Catalogue(tuple(ids), tuple(lyrics), tuple(titles))
+
+
+def rank(job: RankingJob) -> list[Ranked]:
+    """Rank the catalogue for every query.
+
+    Raises:
+        UserError: a bad catalogue, an unknown query, no such model.
+    """
+    refuse_launcher("a ranking")
+    catalogue = read_catalogue(job.catalogue)
+    queries = _queries(job, catalogue)
+    found = _recall(job, catalogue, queries)
+    if job.reranker is not None:
+        scorer = open_scorer(job.reranker, batch_size=job.batch_size, max_length=job.max_length)
+        found = [_rescore(scorer, catalogue, q, rows) for q, (rows, _) in zip(queries, found, strict=True)]
+    return [
+        Ranked(query.name, place, catalogue.song_ids[row], catalogue.titles[row], float(score))
+        for query, (rows, scores) in zip(queries, found, strict=True)
+        for place, (row, score) in enumerate(zip(rows[: job.top], scores[: job.top], strict=True), start=1)
+    ]
+
+
+def _queries(job: RankingJob, catalogue: Catalogue) -> list[Query]:
+    place = {song: row for row, song in enumerate(catalogue.song_ids)}
+    if unknown := [song for song in job.queries if song not in place]:
+        raise UserError(
+            f"{job.catalogue} has no song {', '.join(unknown)}", "ids of its songs", "check --query"
+        )
+    own = [Query(song, catalogue.lyrics[place[song]], place[song]) for song in job.queries]
+    return own + [_query_of_file(path) for path in job.query_files]
+
+
+def _query_of_file(path: Path) -> Query:
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"{path} cannot be read: {error}", "a UTF-8 text file", "check --query-text"
+        ) from error
+    if not text.strip():
+        raise UserError(f"{path} is empty", "a lyric", "check --query-text")
+    return Query(path.name, text, None)
+
+
+Found = list[tuple[np.ndarray, np.ndarray]]
+
+
+def _recall(job: RankingJob, catalogue: Catalogue, queries: Sequence[Query]) -> Found:
+    """Candidates of each query, best first: all songs where the model only knows pairs."""
+    if is_lexical(job.model) or _is_cross_encoder(job.model):
+        scorer = open_scorer(job.model, batch_size=job.batch_size, max_length=job.max_length)
+        everyone = np.arange(len(catalogue.lyrics))
+        return [_rescore(scorer, catalogue, q, everyone[everyone != q.row]) for q in queries]
+    count = job.recall if job.reranker else job.top
+    from lyricsim_models.registry import resolve
+    from lyricsim_models.sentence_folder import read_line
+    from lyricsim_models.zero_shot import zero_shot_encoder
+
+    embed = zero_shot_encoder(job.model, job.batch_size)
+    vectors = _vectors(job, catalogue, embed)
+    slope, intercept = read_line(resolve(job.model))
+    rows, similarity = nearest(vectors, embed([q.lyrics for q in queries]), count + 1)
+    keep = [r != -1 if q.row is None else r != q.row for q, r in zip(queries, rows, strict=True)]
+    return [
+        (r[k][:count], slope * s[k][:count] + intercept)
+        for r, s, k in zip(rows, similarity, keep, strict=True)
+    ]
+
+
+def _is_cross_encoder(model: str) -> bool:
+    """A model with a head on both lyrics; any other one is used as a sentence encoder."""
+    from transformers import AutoConfig
+
+    from lyricsim_models.registry import resolve
+
+    found = resolve(model)
+    config = AutoConfig.from_pretrained(found.reference, revision=found.revision)
+    return any(name.endswith("ForSequenceClassification") for name in config.architectures or ())
+
+
+def _rescore(
+    scorer: OpenScorer, catalogue: Catalogue, query: Query, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    scores = np.asarray(scorer.score([query.lyrics] * len(rows), [catalogue.lyrics[row] for row in rows]))
+    refuse_non_finite([catalogue.song_ids[row] for row in rows], scores)
+    order = np.argsort(-scores, kind="stable")
+    return rows[order], scores[order]
+
+
+def _vectors(job: RankingJob, catalogue: Catalogue, embed: object) -> np.ndarray:
+    """The catalogue's vectors, from the file that keeps them where it fits catalogue and model."""
+    identity = json.dumps([job.model, weights_digest(Path(job.model)), sha256_of(job.catalogue)])
+    if job.vectors is not None and job.vectors.is_file():
+        with np.load(job.vectors, allow_pickle=False) as kept:
+            if str(kept["identity"]) == identity:
+                return np.asarray(kept["vectors"])
+    vectors: np.ndarray = embed(list(catalogue.lyrics))  # type: ignore[operator]
+    refuse_non_finite(catalogue.song_ids, vectors.sum(axis=1))
+    if job.vectors is not None:
+        with atomic_file(job.vectors) as partial, partial.open("wb") as stream:
+            np.savez(stream, identity=np.array(identity), vectors=vectors)
+    return vectors
+
+
+def write_ranking(path: Path, lines: Sequence[Ranked], *, overwrite: bool = False) -> None:
+    """Write a ranking as CSV: ``query, rank, song_id, score``.
+
+    Raises:
+        UserError: the file exists.
+    """
+    if path.exists() and not overwrite:
+        raise UserError(f"{path} exists", "a new name", "pass --overwrite, or choose another --output")
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["query", "rank", "song_id", "score"])
+    writer.writerows([line.query, line.rank, line.song_id, f"{line.score:.7g}"] for line in lines)
+    write_text(path, stream.getvalue())

@@ -1,0 +1,120 @@
+"""A file of predictions that grows window by window and gets its name only when it is whole."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lyricsim_tools.atomic import umask_mode, write_json
+from lyricsim_tools.errors import UserError
+
+COLUMNS = ("pair_id", "prediction")
+KINDS = (".csv", ".jsonl")
+
+
+class ScoreFile:
+    """Predictions of one input by one model.
+
+    What is written lies in a hidden file beside ``path``; how much of it counts, in another one, which is
+    replaced as a whole after each window. So a kill at any moment loses one window at most.
+
+    Args:
+        path: of the finished file, ending in .csv or .jsonl.
+        settings: what decides the predictions, as plain JSON values.
+        resume: go on with what an earlier process wrote for the same settings.
+        overwrite: replace a finished file.
+
+    Raises:
+        UserError: another kind of file, one that exists, or an earlier part of other settings.
+    """
+
+    def __init__(
+        self, path: Path, settings: Mapping[str, Any], *, resume: bool = False, overwrite: bool = False
+    ) -> None:
+        if path.suffix not in KINDS:
+            raise UserError(f"--output {path}", f"a name ending in {' or '.join(KINDS)}", "rename it")
+        if path.exists() and not overwrite:
+            raise UserError(f"{path} exists", "a new name", "pass --overwrite, or choose another --output")
+        self.path = path
+        self._settings = json.loads(json.dumps(settings))
+        self._partial = path.with_name(f".{path.name}.partial")
+        self._progress = path.with_name(f".{path.name}.progress.json")
+        self.rows, self._bytes = self._begun() if resume else (0, 0)
+
+    def _begun(self) -> tuple[int, int]:
+        if not (self._progress.exists() and self._partial.exists()):
+            return 0, 0
+        begun = json.loads(self._progress.read_text("utf-8"))
+        changed = sorted(k for k in self._settings if begun["settings"].get(k) != self._settings[k])
+        if changed:
+            raise UserError(
+                f"what was begun for {self.path} had another {', '.join(changed)}",
+                "the same input, model and options for --resume",
+                "repeat that command, or leave --resume out to begin anew",
+            )
+        return int(begun["rows"]), int(begun["bytes"])
+
+    def append(self, pair_ids: Sequence[str], predictions: np.ndarray) -> None:
+        """Add one window.
+
+        Args:
+            pair_ids: of the window's pairs.
+            predictions: shape (pairs,).
+
+        Raises:
+            UserError: a prediction is not finite; nothing of the window is written.
+        """
+        refuse_non_finite(pair_ids, predictions, self.rows)
+        text = _lines(self.path.suffix, pair_ids, predictions, header=self.rows == 0).encode()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._partial.open("r+b" if self._partial.exists() else "w+b") as stream:
+            # What a killed process wrote after its last progress does not count.
+            stream.truncate(self._bytes)
+            stream.seek(self._bytes)
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        self.rows, self._bytes = self.rows + len(pair_ids), self._bytes + len(text)
+        write_json(self._progress, {"settings": self._settings, "rows": self.rows, "bytes": self._bytes})
+
+    def finish(self) -> None:
+        """Give the file its name."""
+        self._partial.chmod(umask_mode())
+        self._partial.replace(self.path)
+        self._progress.unlink(missing_ok=True)
+
+
+def refuse_non_finite(pair_ids: Sequence[str], predictions: np.ndarray, rows_before: int = 0) -> None:
+    """Stop at a score that is no number.
+
+    Raises:
+        UserError: names the row, from 1, and the pair.
+    """
+    bad = np.flatnonzero(~np.isfinite(predictions))
+    if len(bad):
+        row = int(bad[0])
+        raise UserError(
+            f"row {rows_before + row + 1} (pair {pair_ids[row]}) got the score {predictions[row]}, "
+            f"{len(bad)} such rows in its window",
+            "a finite score for every pair",
+            "use another precision or another model; what is finished is kept for --resume",
+        )
+
+
+def _lines(kind: str, pair_ids: Sequence[str], predictions: np.ndarray, header: bool) -> str:
+    if kind == ".jsonl":
+        return "".join(
+            json.dumps({"pair_id": pair_id, "prediction": float(f"{value:.7g}")}, ensure_ascii=False) + "\n"
+            for pair_id, value in zip(pair_ids, predictions, strict=True)
+        )
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    if header:
+        writer.writerow(COLUMNS)
+    writer.writerows([pair_id, f"{value:.7g}"] for pair_id, value in zip(pair_ids, predictions, strict=True))
+    return stream.getvalue()

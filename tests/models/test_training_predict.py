@@ -1,0 +1,300 @@
+"""Scoring files of pairs as users do it: every model, killed and resumed, several processes, bad rows."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from invented import invented_rows, invented_songs, write_rows
+from support import REPOSITORY
+
+from lyricsim_models.lexical import default_lexical_scorer
+
+SCRIPT = str(REPOSITORY / "training" / "predict.py")
+
+
+@pytest.fixture
+def run(run_script):
+    return lambda *arguments: run_script("predict", *arguments)
+
+
+@pytest.fixture
+def other_pairs(tmp_path):
+    """45 pairs of songs that the trained models have not seen."""
+    rows = [
+        {**row, "song_id_1": "x" + row["song_id_1"], "song_id_2": "x" + row["song_id_2"]}
+        for row in invented_rows(10, seed=9)
+    ]
+    return write_rows(tmp_path / "other.csv", rows)
+
+
+def read_rows(path):
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_the_lexical_scorer_scores_every_row_in_order(run, other_pairs, tmp_path):
+    done = run("--model", "lexical", "--input", other_pairs, "--output", tmp_path / "s.csv", "--window", "7")
+    assert done.returncode == 0, done.stderr
+    rows, scores = read_rows(other_pairs), read_rows(tmp_path / "s.csv")
+    assert [s["pair_id"] for s in scores] == [r["pair_id"] for r in rows]
+    expected = default_lexical_scorer().score([(r["lyrics_1"], r["lyrics_2"]) for r in rows])
+    assert [float(s["prediction"]) for s in scores] == pytest.approx(expected, rel=1e-6)
+    record = json.loads((tmp_path / "s.csv.run.json").read_text())
+    assert record["rows"] == 45
+    assert record["seen_pairs"] is None
+
+
+def test_the_lexical_scorer_needs_neither_torch_nor_network(other_pairs, tmp_path):
+    code = (
+        "import runpy, sys, socket\n"
+        "sys.modules.update(dict.fromkeys(['torch', 'transformers', 'datasets', 'accelerate', 'sklearn']))\n"
+        "socket.socket = None\n"
+        f"sys.argv = ['predict.py', '--model', 'lexical', '--input', {str(other_pairs)!r}, "
+        f"'--output', {str(tmp_path / 's.csv')!r}]\n"
+        f"runpy.run_path({SCRIPT!r}, run_name='__main__')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(read_rows(tmp_path / "s.csv")) == 45
+
+
+@pytest.mark.parametrize("architecture", ["cross-encoder", "bi-encoder"])
+def test_a_trained_model_gives_its_own_scores_whatever_the_window_and_batch(
+    run, trained, other_pairs, tmp_path, architecture
+):
+    from lyricsim_models.scoring import load_scorer
+
+    model = trained / architecture
+    for name, options in (("a.csv", ("--window", "10", "--batch-size", "3")), ("b.csv", ())):
+        done = run("--model", model, "--input", other_pairs, "--output", tmp_path / name, *options)
+        assert done.returncode == 0, done.stderr
+    rows = read_rows(other_pairs)
+    expected = load_scorer(str(model)).predict([r["lyrics_1"] for r in rows], [r["lyrics_2"] for r in rows])
+    for name in ("a.csv", "b.csv"):
+        found = [float(row["prediction"]) for row in read_rows(tmp_path / name)]
+        assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_pairs_a_model_was_trained_or_selected_on_are_refused_unless_allowed_and_marked(
+    run, trained, tmp_path
+):
+    command = (
+        "--model",
+        trained / "bi-encoder",
+        "--input",
+        trained / "pairs.csv",
+        "--output",
+        tmp_path / "s.csv",
+    )
+    refused = run(*command)
+    assert refused.returncode == 2
+    assert "were used to train or select this model" in refused.stderr
+    assert not (tmp_path / "s.csv").exists()
+    assert run(*command, "--allow-seen").returncode == 0
+    assert json.loads((tmp_path / "s.csv.run.json").read_text())["seen_pairs"] == 96
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_where_it_was_and_ends_with_the_same_file(tmp_path):
+    rows = list(invented_rows(60, seed=3)) * 3
+    path = write_rows(tmp_path / "pairs.csv", rows)
+    command = [sys.executable, SCRIPT, "--model", "lexical", "--input", str(path), "--window", "50"]
+    whole = subprocess.run([*command, "--output", str(tmp_path / "whole.csv")], check=False)
+    assert whole.returncode == 0
+    output = tmp_path / "scores.csv"
+    killed = subprocess.Popen([*command, "--output", str(output)])
+    progress = tmp_path / ".scores.csv.progress.json"
+    deadline = time.monotonic() + 60
+    while not progress.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert not output.exists()
+    begun = json.loads(progress.read_text())["rows"]
+    assert 0 < begun < len(rows)
+    assert subprocess.run([*command, "--output", str(output), "--resume"], check=False).returncode == 0
+    assert output.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert not progress.exists()
+
+
+@pytest.mark.slow
+def test_two_processes_share_the_work_and_give_the_scores_of_one(run, trained, other_pairs, tmp_path):
+    model = str(trained / "cross-encoder")
+    options = ("--model", model, "--input", str(other_pairs), "--window", "20")
+    launch = [
+        "-m",
+        "torch.distributed.run",
+        "--nproc_per_node",
+        "2",
+        "--master_port",
+        "0",
+        "--rdzv_backend",
+        "c10d",
+    ]
+    launch += ["--rdzv_endpoint", "127.0.0.1:0"]
+    done = subprocess.run(
+        [sys.executable, *launch, SCRIPT, *options, "--output", str(tmp_path / "two.csv")],
+        env=os.environ | {"ACCELERATE_USE_CPU": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("45 pairs scored") == 1
+    assert run(*options, "--output", tmp_path / "one.csv").returncode == 0
+    two, one = (read_rows(tmp_path / name) for name in ("two.csv", "one.csv"))
+    assert [row["pair_id"] for row in two] == [row["pair_id"] for row in one]
+    assert [float(r["prediction"]) for r in two] == pytest.approx(
+        [float(r["prediction"]) for r in one], abs=1e-5
+    )
+
+
+def test_a_score_that_is_no_number_names_its_row_and_leaves_no_file(run, other_pairs, tmp_path, monkeypatch):
+    from lyricsim_models.lexical import LexicalScorer
+
+    genuine = LexicalScorer.score
+
+    def broken(self, pairs):
+        scores = genuine(self, pairs)
+        scores[-1] = np.nan
+        return scores
+
+    monkeypatch.setattr(LexicalScorer, "score", broken)
+    done = run("--model", "lexical", "--input", other_pairs, "--output", tmp_path / "s.csv")
+    assert done.returncode == 2
+    assert "got the score nan" in done.stderr
+    assert not (tmp_path / "s.csv").exists()
+
+
+def test_the_same_score_however_the_work_is_shared():
+    from lyricsim_models.pair_scorers import shared_rows
+    from lyricsim_models.pair_table import pair_table
+
+    class Three:
+        world = 3
+
+    rows = list(invented_rows())
+    table = pair_table({name: [row[name] for row in rows] for name in rows[0]}, "rows")
+    shares = shared_rows(table, Three())
+    assert sorted(np.concatenate(shares)) == list(range(120))
+    assert {len(share) for share in shares} == {40}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--model", "lexical", "--input", "no.csv", "--output", "s.csv"), "does not exist"),
+        (("--model", "lexical", "--input", "no.csv"), "--input without --output"),
+        (("--model", "lexical", "--catalogue", "no.csv"), "without a query"),
+        (("--model", "nothing-such", "--input", "no.csv", "--output", "s.csv"), "no model called"),
+        (("--model", "lexical", "--input", "no.csv", "--output", "s.csv", "--window", "0"), "--window 0"),
+    ],
+)
+def test_what_cannot_be_done_is_said(run, tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    done = run(*options)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_lyric_is_named_before_anything_is_scored(run, tmp_path):
+    rows = list(invented_rows(5))
+    rows[7] = {**rows[7], "lyrics_2": " "}
+    path = write_rows(tmp_path / "pairs.csv", rows)
+    done = run("--model", "lexical", "--input", path, "--output", tmp_path / "s.csv", "--window", "2")
+    assert done.returncode == 2
+    assert "row 8: lyrics_2 is ' '" in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["pairs.csv"]
+
+
+@pytest.fixture
+def catalogue(tmp_path):
+    rows = [
+        {"song_id": song, "title": f"title of {song}", "lyrics": text}
+        for song, text in invented_songs(20).items()
+    ]
+    return write_rows(tmp_path / "songs.csv", rows)
+
+
+def ranking(done):
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout[done.stdout.index("[") :])
+
+
+def test_the_lexical_scorer_ranks_a_catalogue_by_scoring_every_song(run, catalogue, tmp_path):
+    command = ("--model", "lexical", "--catalogue", catalogue, "--query", "s03", "--top", "5", "--json")
+    found = ranking(run(*command, "--output", tmp_path / "ranking.csv"))
+    songs = invented_songs(20)
+    others = [song for song in songs if song != "s03"]
+    scores = default_lexical_scorer().score([(songs["s03"], songs[song]) for song in others])
+    expected = [others[i] for i in np.argsort(-scores, kind="stable")[:5]]
+    assert [line["song_id"] for line in found] == expected
+    assert [line["rank"] for line in found] == [1, 2, 3, 4, 5]
+    assert [row["song_id"] for row in read_rows(tmp_path / "ranking.csv")] == expected
+
+
+def test_an_encoder_recalls_and_another_model_ranks_its_candidates(run, catalogue, tmp_path, tiny_encoder):
+    text = tmp_path / "query.txt"
+    text.write_text(invented_songs(20)["s05"])
+    shared = ("--model", tiny_encoder, "--catalogue", catalogue, "--query-text", text, "--json")
+    recalled = ranking(run(*shared, "--top", "6", "--vectors", tmp_path / "kept.npz"))
+    assert recalled[0]["song_id"] == "s05"
+    assert recalled[0]["score"] == pytest.approx(5, abs=1e-4)
+    again = ranking(run(*shared, "--top", "6", "--vectors", tmp_path / "kept.npz"))
+    assert again == recalled
+    found = ranking(run(*shared, "--top", "3", "--recall", "6", "--reranker", "lexical"))
+    assert {line["song_id"] for line in found} <= {line["song_id"] for line in recalled}
+    scores = [line["score"] for line in found]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_trained_bi_encoder_ranks_with_its_own_scores_and_a_song_not_for_itself(run, trained, catalogue):
+    from lyricsim_models.scoring import load_scorer
+
+    model = trained / "bi-encoder"
+    found = ranking(
+        run("--model", model, "--catalogue", catalogue, "--query", "s03", "--top", "19", "--json")
+    )
+    songs = invented_songs(20)
+    assert "s03" not in {line["song_id"] for line in found}
+    others = [line["song_id"] for line in found]
+    expected = load_scorer(str(model)).predict([songs["s03"]] * 19, [songs[song] for song in others])
+    assert [line["score"] for line in found] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_cross_encoder_scores_every_song(run, trained, catalogue):
+    found = ranking(
+        run("--model", trained / "cross-encoder", "--catalogue", catalogue, "--query", "s03", "--json")
+    )
+    assert len(found) == 10
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"song_id": "s02"}, "row 4 of .* has the song_id 's02', as row 3 has"),
+        ({"song_id": ""}, "row 4 of .* has the song_id ''"),
+        ({"lyrics": ""}, "row 4: lyrics is ''"),
+    ],
+)
+def test_a_bad_catalogue_is_refused_with_its_row(run, catalogue, tmp_path, change, message):
+    import re
+
+    rows = read_rows(catalogue)
+    rows[3] = {**rows[3], **change}
+    done = run("--model", "lexical", "--catalogue", write_rows(tmp_path / "bad.csv", rows), "--query", "s01")
+    assert done.returncode == 2
+    assert re.search(message, done.stderr)
+
+
+def test_an_unknown_query_is_named(run, catalogue):
+    done = run("--model", "lexical", "--catalogue", catalogue, "--query", "s01", "nobody")
+    assert "has no song nobody" in done.stderr
