@@ -17,6 +17,9 @@ _EPILOG = """examples:
 
 Afterwards, in Python: load_dataset("lyricsim", "filtered") where the folder lies, or from anywhere
 lyricsim_dataset.load("filtered", folder="…/lyricsim").
+
+environment: LYRICSIM_SOURCE (a local copy, instead of --source), LYRICSIM_CACHE (where downloads are kept),
+LYRICSIM_BASE_URL (a mirror of upstream's files), LYRICSIM_FOLDER (what lyricsim_dataset.load reads).
 """
 
 
@@ -119,11 +122,14 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
     from lyricsim_dataset.facts_tables import report
     from lyricsim_dataset.sources import locate, sample_tree
 
     source = sample_tree() if options.sample else locate(options.source, options.allow_modified)
-    report(source, options.json, options.min_raters)
+    with Console(stderr=True).status("recomputing, hundreds of permutations for what chance gives …"):
+        report(source, options.json, options.min_raters)
     return 0
 
 
