@@ -40,8 +40,8 @@ class VectorStore:
         self._folder = folder
         self._shards: list[np.ndarray] = []
         self._place: dict[bytes, tuple[int, int]] = {}
-        for path in sorted(folder.glob(f"*{_SUFFIX}")) if folder and folder.is_dir() else []:
-            self._open(path)
+        self._opened: set[str] = set()
+        self.refresh()
 
     def __len__(self) -> int:
         """How many sentences have a vector."""
@@ -50,6 +50,13 @@ class VectorStore:
     def __contains__(self, key: bytes) -> bool:
         """Whether a sentence has a vector."""
         return key in self._place
+
+    def refresh(self) -> None:
+        """Open the shards that have come since, from this or another run."""
+        if self._folder is not None and self._folder.is_dir():
+            for path in sorted(self._folder.glob(f"*{_SUFFIX}")):
+                if path.name not in self._opened:
+                    self._open(path)
 
     def add(self, keys: Sequence[bytes], vectors: np.ndarray) -> None:
         """Keep the vectors, shape (len(keys), d), and put them on disk before returning."""
@@ -61,8 +68,9 @@ class VectorStore:
                 "dimension": matrix.shape[1],
                 "sha256": hashlib.sha256(body).hexdigest(),
             }
-            name = hashlib.sha256(b"".join(keys)).hexdigest()[:20]
-            write_bytes(self._folder / f"{name}{_SUFFIX}", json.dumps(head).encode() + b"\n" + body)
+            name = hashlib.sha256(b"".join(keys)).hexdigest()[:20] + _SUFFIX
+            write_bytes(self._folder / name, json.dumps(head).encode() + b"\n" + body)
+            self._opened.add(name)
         self._remember(keys, matrix)
 
     def rows(self, keys: Sequence[bytes]) -> np.ndarray:
@@ -86,6 +94,7 @@ class VectorStore:
             path.unlink(missing_ok=True)
         else:
             self._remember(*shard)
+            self._opened.add(path.name)
 
 
 def _read_shard(path: Path) -> tuple[list[bytes], np.ndarray] | None:

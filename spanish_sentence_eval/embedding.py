@@ -53,26 +53,36 @@ class StoredEncoder:
         """
         keys = [sentence_key(tokens) for tokens in sentences]
         self.counts.asked += len(keys)
-        known = dict(zip(keys, sentences, strict=True))
-        self._encode_missing({key: tokens for key, tokens in known.items() if key not in self.store})
+        self._encode_missing(dict(zip(keys, sentences, strict=True)))
         return self.store.rows(keys)
 
     def batcher(self, params: object, batch: Sequence[Tokens]) -> np.ndarray:
         """The engines' ``batcher``."""
         return self.encode(batch)
 
-    def _encode_missing(self, missing: Mapping[bytes, Tokens]) -> None:
-        keys = sorted(missing, key=lambda key: (sum(map(len, missing[key])), key))
-        self.counts.encoded += len(keys)
+    def _encode_missing(self, asked: Mapping[bytes, Tokens]) -> None:
+        keys = self._missing(sorted(asked, key=lambda key: (sum(map(len, asked[key])), key)))
         with tqdm(
             total=len(keys), desc="encode", unit="sentence", leave=False, disable=self.quiet or not keys
         ) as bar:
             for start in range(0, len(keys), CHUNK):
                 chunk = keys[start : start + CHUNK]
-                sentences = [missing[key] for key in chunk]
-                vectors = self.processes.encode(self.encoder.encode, sentences)
-                self.store.add(chunk, _checked(vectors, sentences))
+                self._encode_chunk({key: asked[key] for key in self._missing(chunk)})
                 bar.update(len(chunk))
+
+    def _encode_chunk(self, chunk: Mapping[bytes, Tokens]) -> None:
+        if chunk:
+            sentences = list(chunk.values())
+            vectors = self.processes.encode(self.encoder.encode, sentences)
+            self.store.add(list(chunk), _checked(vectors, sentences))
+            self.counts.encoded += len(chunk)
+
+    def _missing(self, keys: Sequence[bytes]) -> list[bytes]:
+        """Those without a vector, looking again at the disk: another run may have made some meanwhile."""
+        if all(key in self.store for key in keys):
+            return []
+        self.store.refresh()
+        return [key for key in keys if key not in self.store]
 
 
 def _checked(vectors: np.ndarray, sentences: Sequence[Tokens]) -> np.ndarray:

@@ -96,6 +96,14 @@ def test_a_second_run_encodes_only_what_is_new(tmp_path):
     assert encoder.batches[1:] == [[["nueva"]]]
 
 
+def test_what_another_run_encodes_meanwhile_is_not_encoded_again(tmp_path):
+    encoder, other = CountingEncoder(), CountingEncoder()
+    stored = StoredEncoder(encoder, VectorStore(tmp_path), quiet=True)
+    StoredEncoder(other, VectorStore(tmp_path), quiet=True).encode(WORDS)
+    np.testing.assert_array_equal(stored.encode(WORDS), other.inner.encode(WORDS))
+    assert encoder.batches == []
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
