@@ -122,14 +122,13 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from lyricsim_dataset.facts_tables import report
     from lyricsim_dataset.sources import locate, sample_tree
 
     source = sample_tree() if options.sample else locate(options.source, options.allow_modified)
-    with Console(stderr=True).status("recomputing, hundreds of permutations for what chance gives …"):
-        report(source, options.json, options.min_raters)
+    if sys.stderr.isatty():
+        sys.stderr.write("recomputing, with hundreds of permutations for what chance gives …\n")
+    report(source, options.json, options.min_raters)
     return 0
 
 
