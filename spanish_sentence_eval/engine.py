@@ -1,13 +1,15 @@
 """One engine for both benchmarks: load, prepare, encode, make rows, run the head, report."""
 
-import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from lyricsim_tools.errors import UserError
 from spanish_sentence_eval.cleaning import kept_rows
+from spanish_sentence_eval.encoders.devices import choose_device
 from spanish_sentence_eval.encoding import Batcher, Columns, Encode, vectors_at_once, vectors_by_batches
 from spanish_sentence_eval.heads.report import HEADS, Blocks
 from spanish_sentence_eval.params import Params, Settings, read_settings
@@ -84,7 +86,7 @@ def evaluate_task(
     Raises:
         UserError: see :meth:`SE.eval`.
     """
-    settings = read_settings(params)
+    settings = _settings(task, params)
     data = task.loader(task.source(settings.task_path))
     if settings.check_sizes:
         _require_sizes(task, data)
@@ -93,21 +95,34 @@ def evaluate_task(
         prepare(params, data.samples)
     # Like upstream, what ``prepare`` sets counts; the seed of the rows' order was read before it.
     stream = np.random.RandomState(settings.seed)
-    settings = read_settings(params)
+    settings = _settings(task, params)
     vectors = _vectors(task, data, params, batcher, encode, settings.batch_size)
-    blocks = _blocks(task, data, vectors, stream)
-    with _threads(settings.threads or 1):
+    blocks = {n: task.features(vectors.pop(n), split.labels, stream) for n, split in data.splits.items()}
+    with _torch_threads(settings.threads or 1) if _needs_torch(task, settings) else nullcontext():
         result = {**HEADS[task.head](task, data, blocks, settings), "protocol": settings.protocol}
         if settings.protocol == "corrected" and task.cleaning:
             result["deduplicated"] = _deduplicated(task, data, blocks, settings)
     return result
 
 
+def _needs_torch(task: Task, settings: Settings) -> bool:
+    return task.head == "relatedness" or (task.head != "cosine" and settings.usepytorch)
+
+
+def _settings(task: Task, params: Params) -> Settings:
+    """The settings; their device exists if the task needs it."""
+    settings = read_settings(params)
+    if not _needs_torch(task, settings):
+        return settings
+    return replace(settings, device=choose_device(settings.device))
+
+
 def _deduplicated(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> dict[str, Any]:
     """The figures without the rows that are repeated, leaked or broken, and how many those are."""
     kept = kept_rows(task, data)
     rest = {name: (x[kept[name]], y[kept[name]]) for name, (x, y) in blocks.items()}
-    figures = HEADS[task.head](task, data, rest, settings)
+    emptied = any(not rows.any() for rows in kept.values())
+    figures = {} if emptied else HEADS[task.head](task, data, rest, settings)
     return {**figures, "left_out": {name: int((~rows).sum()) for name, rows in kept.items()}}
 
 
@@ -126,12 +141,6 @@ def _vectors(
     return vectors_by_batches(task, data, params, batcher, batch_size)
 
 
-def _blocks(
-    task: Task, data: TaskData, vectors: Mapping[str, Columns], stream: np.random.RandomState
-) -> Blocks:
-    return {name: task.features(vectors[name], split.labels, stream) for name, split in data.splits.items()}
-
-
 def _require_sizes(task: Task, data: TaskData) -> None:
     for name, split in data.splits.items():
         expected = task.sizes[name]
@@ -144,8 +153,8 @@ def _require_sizes(task: Task, data: TaskData) -> None:
             )
 
 
-@contextlib.contextmanager
-def _threads(count: int) -> Iterator[None]:
+@contextmanager
+def _torch_threads(count: int) -> Iterator[None]:
     """Torch's thread count for the heads, set back afterwards."""
     import torch
 

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -75,8 +75,9 @@ class Settings:
         classifier: the torch head's settings.
         similarity: of two vectors, for STS; None is the cosine.
         protocol: ``compatible`` gives the literature's figures, ``corrected`` repairs what changes them.
-        device: where the torch head runs, such as ``cpu``, ``cuda`` or ``mps``.
-        path: ``exact`` repeats the reference's arithmetic step by step, ``fast`` batches it.
+        device: where the torch head runs: ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto``.
+        path: ``fast`` trains many fits at once, from the same draws by the same rules, and differs from
+            the reference in the order of its sums alone; ``exact`` repeats the reference step by step.
         threads: CPU threads of the heads; None: as many as the published figures took, 1 for torch and 2
             for scikit-learn, whose sums round differently with another number.
         return_predictions: adds each item's prediction and gold value to the result.
@@ -92,7 +93,7 @@ class Settings:
     similarity: Callable[[Any, Any], float] | None = None
     protocol: ProtocolName = "compatible"
     device: str = "cpu"
-    path: PathName = "exact"
+    path: PathName = "fast"
     threads: int | None = None
     return_predictions: bool = False
     check_sizes: bool = True
@@ -134,6 +135,8 @@ def read_classifier(given: Mapping[str, Any]) -> Classifier:
     Raises:
         UserError: a value is outside its range.
     """
+    if not isinstance(given, Mapping):
+        raise UserError(f"classifier is {given!r}", "a mapping such as {'nhid': 0}", "correct it")
     known = {f.name for f in fields(Classifier)}
     for key in sorted(set(given) - known - _HARMLESS_CLASSIFIER_KEYS):
         warnings.warn(
@@ -145,7 +148,7 @@ def read_classifier(given: Mapping[str, Any]) -> Classifier:
         _require_count(f"classifier[{name!r}]", getattr(classifier, name), 0)
     for name in ("batch_size", "epoch_size", "max_epoch"):
         _require_count(f"classifier[{name!r}]", getattr(classifier, name), 1)
-    if not 0 <= classifier.dropout < 1:
+    if not isinstance(classifier.dropout, Real) or not 0 <= classifier.dropout < 1:
         raise UserError(
             f"classifier['dropout'] is {classifier.dropout!r}", "a share from 0 to below 1", "correct it"
         )

@@ -152,6 +152,7 @@ SENTEVAL = (
         sentences=2,
         cleaning=("placeholder",),
         aliases=("PAWS-es", "PAWSX-es", "PAWS-X-es"),
+        f1=True,
     ),
     Task(
         "NLI",

@@ -40,6 +40,7 @@ class Task:
         overrides: classifier settings that the task forces.
         cleaning: what the corrected protocol leaves out for its second figures.
         aliases: other names of the source document.
+        f1: report the F1 of class 1 as well.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Task:
     overrides: Mapping[str, int] = field(default_factory=dict)
     cleaning: tuple[Cleaning, ...] = ()
     aliases: tuple[str, ...] = ()
+    f1: bool = False
 
     def source(self, task_path: Path) -> Source:
         """Where the task's files are below ``task_path``."""

@@ -89,6 +89,12 @@ def first_best(scores: Sequence[float]) -> int:
     return int(np.argmax(scores))
 
 
+def f1_of_class_1(predicted: np.ndarray, gold: np.ndarray) -> float:
+    """Harmonic mean of precision and recall of class 1, in [0, 1]; 0 where neither side has one."""
+    either = int((predicted == 1).sum() + (gold == 1).sum())
+    return 2 * int(((predicted == 1) & (gold == 1)).sum()) / either if either else 0.0
+
+
 def held_out(train: np.ndarray, stream: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
     """The first draw of a fit without dev rows: what is left to train on, and the hold-out."""
     order = stream.permutation(len(train))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spanish_sentence_eval.heads.cosine import averages, correlate, similarities
-from spanish_sentence_eval.heads.fitting import Classifier, Table
+from spanish_sentence_eval.heads.fitting import Classifier, Table, f1_of_class_1, percent
 from spanish_sentence_eval.heads.relatedness import Start, train_and_score
 from spanish_sentence_eval.heads.selection import (
     Outcome,
@@ -58,7 +58,7 @@ def _split(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Re
     outcome = choose_on_split(
         table, rows["train"], rows["dev"], rows["test"], _classifier(task, settings), task.noreg
     )
-    return _classified(outcome, len(rows["dev"]), "test", settings)
+    return _classified(task, outcome, len(rows["dev"]), "test", settings)
 
 
 def _kfold(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Result:
@@ -71,7 +71,7 @@ def _kfold(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Re
         settings.kfold,
         settings.seed,
     )
-    return _classified(outcome, len(rows["train"]), "test", settings)
+    return _classified(task, outcome, len(rows["train"]), "test", settings)
 
 
 def _innerkfold(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Result:
@@ -79,16 +79,18 @@ def _innerkfold(task: Task, data: TaskData, blocks: Blocks, settings: Settings) 
     outcome = choose_by_inner_folds(
         table, _classifier(task, settings), settings.kfold, inner_fold_seed(settings.protocol, settings.seed)
     )
-    return _classified(outcome, len(table.y), "pool", settings)
+    return _classified(task, outcome, len(table.y), "pool", settings)
 
 
-def _classified(outcome: Outcome, dev_rows: int, split: str, settings: Settings) -> Result:
+def _classified(task: Task, outcome: Outcome, dev_rows: int, split: str, settings: Settings) -> Result:
     result: Result = {
         "devacc": outcome.dev,
         "acc": outcome.test,
         "ndev": dev_rows,
         "ntest": len(outcome.gold),
     }
+    if task.f1:
+        result["f1"] = percent(f1_of_class_1(outcome.predicted, outcome.gold))
     return _with_predictions(result, {split: (outcome.predicted, outcome.gold)}, settings)
 
 

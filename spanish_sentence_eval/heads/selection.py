@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lyricsim_tools.errors import UserError
 from spanish_sentence_eval.heads.fitting import Classifier, Fit, Job, Table, first_best, percent, rounded_mean
 
 _NONE = np.empty(0, dtype=np.int64)
@@ -75,8 +76,15 @@ def choose_by_inner_folds(table: Table, classifier: Classifier, folds: int, seed
 def stratified(
     rows: np.ndarray, labels: np.ndarray, folds: int, seed: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Row numbers of the training and the held-out part of each shuffled stratified fold."""
+    """Row numbers of the training and the held-out part of each shuffled stratified fold.
+
+    Raises:
+        UserError: there are more folds than rows of the most frequent class.
+    """
     from sklearn.model_selection import StratifiedKFold
+
+    if folds > (most := int(np.bincount(labels).max())):
+        raise UserError(f"kfold: {folds} folds", f"at most {most}, the rows of a class", "set a lower kfold")
 
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
     return [(rows[train], rows[test]) for train, test in splitter.split(rows, labels)]

@@ -1,0 +1,64 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lyricsim_tools.errors import UserError
+from spanish_sentence_eval.encoding import Batcher
+from spanish_sentence_eval.engine import SE
+from spanish_sentence_eval.params import Classifier, Params, read_classifier, read_settings
+
+
+def test_defaults_are_upstreams() -> None:
+    settings = read_settings(Params({"task_path": "data"}))
+    assert (settings.usepytorch, settings.seed, settings.batch_size, settings.kfold) == (True, 1111, 128, 5)
+    assert settings.task_path == Path("data")
+    assert settings.classifier == Classifier(0, "adam", 64, 5, 4, 200, 0.0)
+    assert (settings.protocol, settings.device) == ("compatible", "cpu")
+
+
+def test_none_is_as_good_as_absent() -> None:
+    absent = read_settings({"task_path": "data"})
+    assert read_settings({"task_path": "data", "seed": None, "classifier": None, "device": None}) == absent
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"task_path": None}, "params has no task_path"),
+        ({"batch_size": 0}, "batch_size is 0"),
+        ({"kfold": 1}, "kfold is 1"),
+        ({"kfold": 2.5}, "kfold is 2.5"),
+        ({"seed": -1}, "seed is -1"),
+        ({"seed": True}, "seed is True"),
+        ({"threads": 0}, "threads is 0"),
+        ({"protocol": "fixed"}, "protocol is 'fixed'"),
+        ({"path": "quick"}, "path is 'quick'"),
+        ({"device": "abacus"}, "device 'abacus'"),
+        ({"classifier": {"nhid": -1}}, r"classifier\['nhid'\] is -1"),
+        ({"classifier": {"epoch_size": 0}}, r"classifier\['epoch_size'\] is 0"),
+        ({"classifier": {"max_epoch": "many"}}, r"classifier\['max_epoch'\] is 'many'"),
+        ({"classifier": {"dropout": 1.0}}, r"classifier\['dropout'\] is 1.0"),
+        ({"classifier": 5}, "classifier is 5"),
+    ],
+)
+def test_a_setting_outside_its_range_is_refused(
+    small: dict[str, Any], characters: Batcher, change: dict[str, object], message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        SE({**small, **change}, characters).eval("TASS1")
+
+
+def test_an_unread_classifier_key_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="'tenacty'"):
+        assert read_classifier({"tenacty": 3}) == Classifier()
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    assert read_settings({"task_path": "data", "seed": np.int64(5)}).seed == 5
+
+
+def test_more_folds_than_members_of_a_class_are_refused(small: dict[str, Any], characters: Batcher) -> None:
+    with pytest.raises(UserError, match="kfold: 300 folds"):
+        SE({**small, "kfold": 300}, characters).eval("MC")
