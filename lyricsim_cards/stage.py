@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -10,15 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lyricsim_cards.card_code import failures, snippets_of
 from lyricsim_cards.check_options import CheckOptions
 from lyricsim_cards.model_folder import RUN_FILE, read_model_folder
-from lyricsim_models.registry import load_registry
+from lyricsim_models.registry import ModelEntry, load_registry
 from lyricsim_tools.errors import UserError
 
 SERVER = Path("tests") / "hub_server" / "serve.py"
 SAMPLE = "lyricsim-sample"
-_FENCE = re.compile(r"^```(python|bash)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -36,34 +34,6 @@ class Hub:
     owner: str
 
 
-@dataclass(frozen=True)
-class Snippet:
-    """A fenced block of a card.
-
-    Args:
-        language: python or bash.
-        code: its text.
-        line: where it starts, from 1.
-    """
-
-    language: str
-    code: str
-    line: int
-
-    def command(self) -> list[str]:
-        """What runs it."""
-        if self.language == "python":
-            return [sys.executable, "-c", self.code]
-        return ["bash", "-euo", "pipefail", "-c", self.code]
-
-
-def snippets_of(card: str) -> list[Snippet]:
-    """The Python and shell code of a card, in order."""
-    return [
-        Snippet(match[1], match[2], card.count("\n", 0, match.start()) + 1) for match in _FENCE.finditer(card)
-    ]
-
-
 def run_snippets(cards: Sequence[Path], options: CheckOptions) -> list[tuple[Path, str]]:
     """Run every snippet of every card, in the card's order, and say which fail.
 
@@ -74,36 +44,26 @@ def run_snippets(cards: Sequence[Path], options: CheckOptions) -> list[tuple[Pat
         sample = _build_sample(Path(stage))
         return [
             (path, what)
-            for path in cards
-            for what in _run_card(
-                path, hub, options.root.resolve(), sample, Path(stage) / str(abs(hash(path)))
-            )
+            for number, path in enumerate(cards)
+            for what in _run_card(path, hub, options.root.resolve(), sample, Path(stage) / str(number))
         ]
 
 
-def _run_card(path: Path, hub: Hub, root: Path, sample: Path, workplace: Path) -> Iterator[str]:
+def _run_card(path: Path, hub: Hub, root: Path, sample: Path, workplace: Path) -> list[str]:
     workplace.mkdir()
     _place(path.resolve().parent, root, sample, workplace)
     environment = _environment(hub, workplace)
     _publish(path, hub, workplace, environment)
-    for snippet in snippets_of(path.read_text("utf-8").replace("<owner>", hub.owner)):
-        done = subprocess.run(
-            snippet.command(),
-            cwd=workplace,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-        )
-        if done.returncode:
-            reason = " / ".join(done.stderr.strip().splitlines()[-3:]) or "no message"
-            yield f"the {snippet.language} code in line {snippet.line} ends with {done.returncode}: {reason}"
+    snippets = snippets_of(path.read_text("utf-8").replace("<owner>", hub.owner))
+    return list(failures(snippets, workplace, environment))
 
 
 def _place(folder: Path, root: Path, sample: Path, workplace: Path) -> None:
     """Link the checkout's folders, the sample as ``lyricsim``, and the card's own folder."""
     links = {path.name: path for path in [*root.glob("lyricsim_*"), root / "training"] if path.is_dir()}
-    links |= {"lyricsim": sample, SAMPLE: sample, folder.name: folder}
+    links |= {"lyricsim": sample, SAMPLE: sample}
+    if _prepared(folder) is None:
+        links[folder.name] = folder
     for name, target in links.items():
         (workplace / name).symlink_to(target)
 
@@ -115,8 +75,7 @@ def _publish(path: Path, hub: Hub, workplace: Path, environment: dict[str, str])
         repo_id = read_model_folder(folder).extras.repo_id
         if repo_id:
             _push(folder, repo_id, "model", workplace, environment)
-    entry = load_registry().get(folder.name)
-    if entry and not (folder / RUN_FILE).is_file():
+    if entry := _prepared(folder):
         _push(_tiny_base(workplace), entry.hub_id, "model", workplace, environment)
     for name, kind in (
         ("lyricsim", "dataset"),
@@ -202,5 +161,13 @@ def _owners(path: Path) -> list[str]:
     if (folder / RUN_FILE).is_file():
         repo_id = read_model_folder(folder).extras.repo_id
         return [repo_id.split("/")[0]] if repo_id else []
-    entry = load_registry().get(folder.name)
+    entry = _prepared(folder)
     return [entry.hub_id.split("/")[0]] if entry else []
+
+
+def _prepared(folder: Path) -> ModelEntry | None:
+    """The registry's entry of a card that was prepared before training.
+
+    Such a folder is named as the model is, and a folder of that name would be taken for the model.
+    """
+    return None if (folder / RUN_FILE).is_file() else load_registry().get(folder.name)

@@ -1,17 +1,18 @@
 import json
+import os
 import shutil
 
 import pytest
 from runs import run_folder
 from support import REPOSITORY
 
+from lyricsim_cards.card_code import failures, snippets_of
 from lyricsim_cards.check import check_cards
 from lyricsim_cards.check_options import CheckOptions
 from lyricsim_cards.cli import main
 from lyricsim_cards.model_card import write_model_card
 from lyricsim_cards.model_folder import CardExtras
 from lyricsim_cards.schema import head_faults
-from lyricsim_cards.stage import snippets_of
 from lyricsim_tools.errors import UserError
 
 PREPARED = sorted((REPOSITORY / "model_cards").glob("*/README.md"))
@@ -193,13 +194,31 @@ def test_snippets_are_python_and_shell_blocks_with_their_lines():
     ]
 
 
+def test_code_runs_from_top_to_bottom_as_one_session_and_goes_on_after_a_failure(tmp_path):
+    card = "```python\na = 1\n```\n```python\nb = a / 0\n```\n```python\nassert a == 1; print(b)\n```\n"
+    shell = "```bash\necho kept > file\n```\n```bash\necho error: gone >&2; exit 3\n```\n"
+    session = '```python\nassert open("file").read() == "kept\\n"; exit(4)\n```\n'
+    assert list(failures(snippets_of(card + shell + session), tmp_path, os.environ)) == [
+        "the python code in line 4 fails: ZeroDivisionError: division by zero",
+        "the python code in line 7 fails: NameError: name 'b' is not defined",
+        "the bash code in line 13 fails: error: gone",
+        "the python code in line 16 fails: SystemExit: 4",
+    ]
+
+
+def test_an_error_that_a_comment_announces_is_what_the_code_shows(tmp_path):
+    card = "```python\nint('x')  # ValueError: no number\n```\n```python\nint('x')  # KeyError\n```\n"
+    [fault] = failures(snippets_of(card), tmp_path, os.environ)
+    assert fault.startswith("the python code in line 4 fails: ValueError")
+
+
 @pytest.mark.slow
 def test_the_code_of_a_card_runs_and_broken_code_is_found(tmp_path):
     source = REPOSITORY / "model_cards" / "bertin"
     broken = tmp_path / "notes" / "README.md"
     broken.parent.mkdir()
     head = "---\nlicense: mit\nlanguage: es\nlibrary_name: x\npipeline_tag: text-classification\n---\n"
-    broken.write_text(f"{head}\n```python\nraise RuntimeError('it broke')\n```\n")
+    broken.write_text(f"{head}\n\n```python\nraise RuntimeError('it broke')\n```\n")
     card = tmp_path / "model_cards" / "bertin" / "README.md"
     shutil.copytree(source, card.parent)
     # As printed, but for two steps instead of five epochs.
@@ -207,5 +226,4 @@ def test_the_code_of_a_card_runs_and_broken_code_is_found(tmp_path):
     found = check_cards([card, broken], CheckOptions(REPOSITORY))
     [fault] = [fault for fault in found if fault.kind == "snippet"]
     assert fault.card == str(broken)
-    assert fault.what.startswith("the python code in line 8 ends with 1: ")
-    assert fault.what.endswith("RuntimeError: it broke")
+    assert fault.what == "the python code in line 9 fails: RuntimeError: it broke"
