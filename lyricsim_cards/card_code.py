@@ -12,8 +12,8 @@ from pathlib import Path
 _FENCE = re.compile(r"^```(python|bash)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _ERROR = re.compile(r"error: |[\w.]*(?:Error|Exception|NotFound)\b")
 _SECONDS = 600
-# Runs a list of codes as one session, as a notebook does, and goes on after a failure. An error that a comment
-# in the code announces is what the code is there to show.
+# Runs a list of codes as one session, as a notebook does, and goes on after a failure. An error that a
+# comment in the code announces is what the code is there to show.
 _SESSION = """
 import json, sys, traceback
 space, failures = {"__name__": "__main__"}, []
