@@ -71,7 +71,7 @@ def render_model_card(model: ModelFolder) -> str:
 def _head(model: ModelFolder) -> dict[str, Any]:
     from huggingface_hub import ModelCardData
 
-    dataset = model.extras.dataset_id
+    dataset = model.dataset_id
     base = model.base
     data = ModelCardData(
         language="es",
@@ -87,7 +87,7 @@ def _head(model: ModelFolder) -> dict[str, Any]:
 
 
 def _identity(model: ModelFolder) -> dict[str, str]:
-    base, dataset = model.base, model.extras.dataset_id
+    base, dataset = model.base, model.dataset_id
     link = f"[{dataset}](https://huggingface.co/datasets/{dataset}), " if dataset else ""
     return {
         "title": model.reference.split("/")[-1],

@@ -66,10 +66,15 @@ class ModelFolder:
         return entry.hub_id if entry else name if is_hub_id(name) else Path(name).name
 
     @property
+    def dataset_id(self) -> str | None:
+        """The dataset's id on the Hub, if it has one."""
+        name = str(self.settings["dataset"])
+        return self.extras.dataset_id or (name if is_hub_id(name) else None)
+
+    @property
     def dataset(self) -> str:
         """The dataset: its Hub id, or the name of its folder or file."""
-        name = str(self.settings["dataset"])
-        return self.extras.dataset_id or (name if is_hub_id(name) else Path(name).name)
+        return self.dataset_id or Path(str(self.settings["dataset"])).name
 
     @property
     def is_on_lyricsim(self) -> bool:

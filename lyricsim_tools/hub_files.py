@@ -28,6 +28,8 @@ ALWAYS_IGNORED = (
     "rng_state*",
     "random_states*",
     "training_args.bin",
+    "trackers/*",
+    "metrics.jsonl",
 )
 # Pickles run code when they are loaded; safetensors do not.
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.pickle", "*.ckpt", "*.h5", "*.msgpack", "*.joblib")
