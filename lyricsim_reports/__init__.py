@@ -1,0 +1,1 @@
+"""The paper's tables and figures, the audit of splits, the leaderboard: from built data and result files."""
