@@ -1,6 +1,7 @@
 """Files and folders that are either whole or not there at all."""
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
@@ -80,6 +81,7 @@ def atomic_folder(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(target.parent / f".{target.name}.lock"):
         _restore_interrupted_swap(target)
+        _remove_unfinished(target)
         refuse_foreign_files(target)
         partial = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
         try:
@@ -145,6 +147,13 @@ def _restore_interrupted_swap(target: Path) -> None:
         backup.rename(target)
     elif backup.exists():
         shutil.rmtree(backup)
+
+
+def _remove_unfinished(target: Path) -> None:
+    """A kill while the block ran leaves its folder; whoever holds the lock may take it away."""
+    for partial in target.parent.glob(f".{glob.escape(target.name)}.????????.partial"):
+        if partial.is_dir():
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 def _flush_to_disk(path: Path) -> None:

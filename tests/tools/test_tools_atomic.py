@@ -100,11 +100,15 @@ with atomic.atomic_folder(Path(sys.argv[1])) as folder:
 """
 
 
-def test_a_kill_between_the_two_renames_loses_nothing(tmp_path):
+def test_a_kill_between_the_two_renames_loses_nothing_and_its_rest_is_taken_away(tmp_path):
     build(tmp_path / "out", "old")
     run = subprocess.run([sys.executable, "-c", KILLED_BETWEEN_RENAMES, str(tmp_path / "out")], check=False)
     assert run.returncode == -signal.SIGKILL
     assert not (tmp_path / "out").exists()
+    assert list(tmp_path.glob(".out.*.partial"))
+    others = tmp_path / ".out.of.partial"
+    others.mkdir()
     with pytest.raises(TypeError):
         build(tmp_path / "out", text=None)
     assert (tmp_path / "out" / "inner" / "data.txt").read_text() == "old"
+    assert list(tmp_path.glob(".out.*.partial")) == [others]
