@@ -53,45 +53,31 @@ def _table(task: Task, data: TaskData, blocks: Blocks) -> tuple[Table, dict[str,
     return Table(x, y, task.classes or len(data.label_names)), dict(zip(blocks, rows, strict=True))
 
 
-def _split(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Result:
+def classify(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Outcome:
+    """Choose a strength and test it, by the task's kind of head."""
     table, rows = _table(task, data, blocks)
-    outcome = choose_on_split(
-        table, rows["train"], rows["dev"], rows["test"], _classifier(task, settings), task.noreg
-    )
-    return _classified(task, outcome, len(rows["dev"]), "test", settings)
+    classifier = _classifier(task, settings)
+    if task.head == "innerkfold":
+        seed = inner_fold_seed(settings.protocol, settings.seed)
+        return choose_by_inner_folds(table, classifier, settings.kfold, seed)
+    if task.head == "kfold":
+        return choose_by_folds(table, rows["train"], rows["test"], classifier, settings.kfold, settings.seed)
+    return choose_on_split(table, rows["train"], rows["dev"], rows["test"], classifier, task.noreg)
 
 
-def _kfold(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Result:
-    table, rows = _table(task, data, blocks)
-    outcome = choose_by_folds(
-        table,
-        rows["train"],
-        rows["test"],
-        _classifier(task, settings),
-        settings.kfold,
-        settings.seed,
-    )
-    return _classified(task, outcome, len(rows["train"]), "test", settings)
-
-
-def _innerkfold(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Result:
-    table, _ = _table(task, data, blocks)
-    outcome = choose_by_inner_folds(
-        table, _classifier(task, settings), settings.kfold, inner_fold_seed(settings.protocol, settings.seed)
-    )
-    return _classified(task, outcome, len(table.y), "pool", settings)
-
-
-def _classified(task: Task, outcome: Outcome, dev_rows: int, split: str, settings: Settings) -> Result:
+def _classification(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Result:
+    outcome = classify(task, data, blocks, settings)
+    names = list(blocks)
+    dev = "dev" if "dev" in blocks else names[0]
     result: Result = {
         "devacc": outcome.dev,
         "acc": outcome.test,
-        "ndev": dev_rows,
+        "ndev": len(blocks[dev][1]),
         "ntest": len(outcome.gold),
     }
     if task.f1:
         result["f1"] = percent(f1_of_class_1(outcome.predicted, outcome.gold))
-    return _with_predictions(result, {split: (outcome.predicted, outcome.gold)}, settings)
+    return _with_predictions(result, {names[-1]: (outcome.predicted, outcome.gold)}, settings)
 
 
 def _relatedness(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Result:
@@ -149,9 +135,9 @@ def _with_predictions(
 
 
 HEADS: Mapping[Head, Callable[[Task, TaskData, Blocks, Settings], Result]] = {
-    "split": _split,
-    "kfold": _kfold,
-    "innerkfold": _innerkfold,
+    "split": _classification,
+    "kfold": _classification,
+    "innerkfold": _classification,
     "relatedness": _relatedness,
     "cosine": _cosine,
 }

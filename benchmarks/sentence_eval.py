@@ -1,0 +1,197 @@
+"""Heads of the sentence evaluation: exact path against fast path in one run, and the sentences saved.
+
+    python benchmarks/sentence_eval.py --data DIR
+    python benchmarks/sentence_eval.py --data DIR --tasks SQC TASS1 --dimensions 64
+
+Processor time is compared, with the same number of threads, so that other programs disturb little. The
+reference trains the winner of a split head a second time, which neither path does here; "with its refit"
+is the ratio with that work added, in proportion to the number of fits.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from lyricsim_tools.tables import print_json, print_table
+from spanish_sentence_eval.encoders.characters import CharacterEncoder
+from spanish_sentence_eval.encoding import share_saved, vectors_at_once
+from spanish_sentence_eval.heads.report import Blocks, classify
+from spanish_sentence_eval.heads.selection import Outcome
+from spanish_sentence_eval.loaders import label_then_sentences
+from spanish_sentence_eval.params import PathName, Settings, read_settings
+from spanish_sentence_eval.reading import TaskData, Tokens
+from spanish_sentence_eval.tasks import TASKS, Task
+
+_TASKS = ("MC", "SQC", "SICKEntailment", "TASS1", "DCgdd")
+_CLASSIFIER = {"nhid": 0, "optim": "adam", "batch_size": 64, "tenacity": 5, "epoch_size": 4}
+_COLUMNS = (
+    "task",
+    "d",
+    "fits",
+    "times faster",
+    "with its refit",
+    "devacc",
+    "acc",
+    "acc difference",
+    "same L2",
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One task at one dimension.
+
+    Args:
+        fits: how many classifiers are trained.
+        ratio: processor time of the exact path over the fast one's.
+        ratio_with_refit: the same, with a split head's second training of the winner added in proportion.
+        exact: devacc and acc of the exact path, percent.
+        fast: the same of the fast path.
+        same_strengths: the share of folds, or of the one split, in which both chose the same strength.
+    """
+
+    task: str
+    dimension: int
+    fits: int
+    ratio: float
+    ratio_with_refit: float | None
+    exact: tuple[float, float]
+    fast: tuple[float, float]
+    same_strengths: float
+
+
+def wide_encoder(dimension: int) -> Callable[[list[Tokens]], np.ndarray]:
+    """Vectors of sentences, float32: the published figures' encoder at 64, else dense and made of words.
+
+    Each word has a Gaussian vector of its own, drawn from its characters; a sentence is their mean.
+    """
+    if dimension == 64:
+        return CharacterEncoder().encode
+    words: dict[str, np.ndarray] = {}
+
+    def vector_of(word: str) -> np.ndarray:
+        if word not in words:
+            seed = list(word.encode("utf-8"))
+            words[word] = np.random.default_rng(seed).standard_normal(dimension, dtype=np.float32)
+        return words[word]
+
+    def encode(sentences: list[Tokens]) -> np.ndarray:
+        return np.stack([np.mean([vector_of(w) for w in tokens or ["."]], axis=0) for tokens in sentences])
+
+    return encode
+
+
+def rows_of_task(task: Task, dimension: int, settings: Settings) -> tuple[TaskData, Blocks]:
+    """A task's data and feature rows."""
+    data = task.loader(task.source(settings.task_path))
+    vectors = vectors_at_once(task, data, wide_encoder(dimension))
+    stream = np.random.RandomState(settings.seed)
+    return data, {n: task.features(vectors[n], s.labels, stream) for n, s in data.splits.items()}
+
+
+def compare(task: Task, dimension: int, settings: Settings, repetitions: int) -> Comparison:
+    """Both paths in turn, several times; medians of their times."""
+    data, blocks = rows_of_task(task, dimension, settings)
+    seconds: dict[PathName, list[float]] = {"exact": [], "fast": []}
+    found: dict[PathName, Outcome] = {}
+    for _ in range(repetitions):
+        for path in seconds:
+            start = time.process_time()
+            found[path] = classify(task, data, blocks, replace(settings, path=path))
+            seconds[path].append(time.process_time() - start)
+    exact, fast = found["exact"], found["fast"]
+    grid = 1 if task.noreg else 4
+    fits = {"split": grid, "kfold": 4 * settings.kfold + 1}.get(
+        task.head, settings.kfold * (4 * settings.kfold + 1)
+    )
+    ratio = float(np.median(seconds["exact"]) / np.median(seconds["fast"]))
+    return Comparison(
+        task.name,
+        dimension,
+        fits,
+        ratio,
+        # The winner's second training costs what its first one did: a share of 1 in ``grid`` on average.
+        ratio * (1 + 1 / grid) if task.head == "split" else None,
+        (exact.dev, exact.test),
+        (fast.dev, fast.test),
+        float(np.mean([a == b for a, b in zip(exact.strengths, fast.strengths, strict=True)])),
+    )
+
+
+def share_saved_on_wiki(data: Path) -> float:
+    """Share of BSOwiki's and DCwiki's sentences that need not be encoded twice; without absent files."""
+    task = TASKS["DCwiki"]
+    source = task.source(data)
+    present = [name for name in source.files if (source.folder / name).exists()]
+    # The loader wants three files; the splits of absent ones are dropped again.
+    filled = replace(source, files=tuple(n if n in present else present[0] for n in source.files))
+    loaded = label_then_sentences(filled)
+    kept = {
+        s: split for (s, split), n in zip(loaded.splits.items(), source.files, strict=True) if n in present
+    }
+    pairs = TASKS["BSOwiki"].loader(TASKS["BSOwiki"].source(data))
+    return share_saved([pairs, TaskData(kept, [])])
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="the folder above senteval/ and discoeval/")
+    parser.add_argument(
+        "--tasks", nargs="+", default=list(_TASKS), metavar="TASK", help="default: %(default)s"
+    )
+    parser.add_argument("--dimensions", nargs="+", type=int, default=[64, 768], metavar="D")
+    parser.add_argument("--kfold", type=int, default=10, help="folds (default: %(default)s)")
+    parser.add_argument(
+        "--max-epoch",
+        type=int,
+        default=200,
+        help="of both paths; lower it to shorten DC (default: %(default)s)",
+    )
+    parser.add_argument("--threads", type=int, default=1, help="of both paths (default: %(default)s)")
+    parser.add_argument("--repetitions", type=int, default=1, help="of each path (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print one line for each task and dimension, then the share of sentences saved."""
+    import torch
+
+    args = parse(arguments)
+    torch.set_num_threads(args.threads)
+    classifier = {**_CLASSIFIER, "max_epoch": args.max_epoch}
+    settings = read_settings({"task_path": args.data, "kfold": args.kfold, "classifier": classifier})
+    cases = [(TASKS[name], dimension) for dimension in args.dimensions for name in args.tasks]
+    found = [compare(task, d, settings, args.repetitions) for task, d in tqdm(cases, desc="cases")]
+    saved = share_saved_on_wiki(args.data)
+    if args.json:
+        print_json({"heads": [vars(case) for case in found], "share_saved_bso_dc_wiki": saved})
+        return
+    print_table("exact path against fast path", _COLUMNS, [_row(case) for case in found])
+    print(f"sentences of BSOwiki and DCwiki that need not be encoded: {100 * saved:.1f} %")
+
+
+def _row(case: Comparison) -> list[object]:
+    return [
+        case.task,
+        case.dimension,
+        case.fits,
+        f"{case.ratio:.1f}",
+        None if case.ratio_with_refit is None else f"{case.ratio_with_refit:.1f}",
+        f"{case.exact[0]:.2f} / {case.fast[0]:.2f}",
+        f"{case.exact[1]:.2f} / {case.fast[1]:.2f}",
+        f"{case.fast[1] - case.exact[1]:+.2f}",
+        f"{100 * case.same_strengths:.0f} %",
+    ]
+
+
+if __name__ == "__main__":
+    main()
