@@ -10,7 +10,7 @@ from lyricsim_models.job import Job, refuse_bad_splits
 from lyricsim_models.outcome import METRICS_FILE, finish
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import fingerprint
-from lyricsim_models.run_folder import State, claim, locked
+from lyricsim_models.run_folder import TRACKER_FOLDER, State, claim, locked
 from lyricsim_models.signals import listening
 from lyricsim_models.training import Training
 from lyricsim_models.workers import Workers
@@ -34,11 +34,14 @@ def run(job: Job, splits: Mapping[str, PairTable], workers: Workers) -> dict[str
     """
     refuse_bad_splits(splits, job.allow_seen)
     with _held(job.output, workers):
-        if _claim(job, fingerprint(splits), workers) == "complete":
+        settings = job.settings(fingerprint(splits))
+        if _claim(job, settings, workers) == "complete":
             return read_metrics(job.output)
+        workers.start_tracking(job.output / TRACKER_FOLDER, {**settings, **job.recipe.to_dict()})
         with listening() as request:
             training = Training(job, splits, workers, request)
             position = training.go()
+        workers.stop_tracking()
         workers.release()
         return finish(job, splits, workers, position, training.facts)
 
@@ -57,12 +60,11 @@ def _held(folder: Path, workers: Workers) -> Iterator[None]:
         yield
 
 
-def _claim(job: Job, data_fingerprint: str, workers: Workers) -> State:
+def _claim(job: Job, settings: Mapping[str, Any], workers: Workers) -> State:
     states: list[State] = []
 
     def decide() -> None:
         if workers.is_main:
-            settings = job.settings(data_fingerprint)
             states.append(claim(job.output, settings, resume=job.resume, overwrite=job.overwrite))
 
     workers.together(decide)

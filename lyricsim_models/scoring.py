@@ -45,14 +45,11 @@ class PairScorer:
         Returns:
             shape (n,), in the order given; not clipped to the scale.
         """
-        scores: NDArray[np.float32] = self.score_rows(
-            self.loaded.tokenize(list(first), list(second)), batch_size
-        )
-        if self.symmetric and self.loaded.architecture == "cross-encoder":
-            scores = (
-                scores + self.score_rows(self.loaded.tokenize(list(second), list(first)), batch_size)
-            ) / 2
-        return scores
+        forward = self.score_rows(self.loaded.tokenize(list(first), list(second)), batch_size)
+        if not self.symmetric or self.loaded.architecture == "bi-encoder":
+            return forward
+        backward = self.score_rows(self.loaded.tokenize(list(second), list(first)), batch_size)
+        return (forward + backward) * np.float32(0.5)
 
     def score_rows(self, rows: TokenRows, batch_size: int = 32) -> NDArray[np.float32]:
         """Scores of tokenised pairs, shape (n,); neighbours in length share a batch."""

@@ -27,6 +27,10 @@ from lyricsim_models.registry import resolve
 from lyricsim_models.run_folder import Log
 from lyricsim_models.signals import Interrupted, StopRequest
 from lyricsim_models.workers import Workers
+from lyricsim_tools.atomic import write_json
+
+# Beside the best weights: what they predicted for the development set when they were chosen.
+DEVELOPMENT_FILE = "development.json"
 
 
 @dataclass(frozen=True)
@@ -165,13 +169,14 @@ class Training:
         if self.development is None:
             selection = Selection(None, position.step, 0)
             if position.step == self.course.total:
-                self._export(position.step)
+                self._export(position.step, [])
             self._say(f"epoch {epoch + 1}: step {position.step}, loss {self.last_loss:.4f}")
             return selection
-        scores = self.development.score(self.workers, self.learner.module, self.batch, self.recipe)
+        found = self.development.predict(self.workers, self.learner.module, self.batch, self.recipe)
+        scores = three_scores(found, self.development.gold)
         selection = position.selection.after(scores["combined_score"], position.step)
         if selection.step == position.step:
-            self._export(position.step)
+            self._export(position.step, found.tolist())
         self._report(position.step, epoch, scores, selection)
         return selection
 
@@ -186,12 +191,17 @@ class Training:
         best = " (best so far)" if selection.step == step else ""
         self._say(f"epoch {epoch + 1}: step {step}, loss {self.last_loss:.4f}, validation {shown}{best}")
 
-    def _export(self, step: int) -> None:
+    def _export(self, step: int, predictions: list[float]) -> None:
         """Keep the present weights as the folder that the run will hand over if nothing better comes."""
         weights = self.workers.full_weights(self.learner.module)
         folder = checkpoints.best_folder(self.job.output, step)
-        main = self.workers.is_main
-        self.workers.together(lambda: exports.write_model(folder, self.loaded, weights) if main else None)
+
+        def write() -> None:
+            if self.workers.is_main:
+                exports.write_model(folder, self.loaded, weights)
+                write_json(folder / DEVELOPMENT_FILE, predictions)
+
+        self.workers.together(write)
 
     def _stop(self, position: Position) -> None:
         number = max(self.workers.gather([self.request.received or 0]))
@@ -205,9 +215,7 @@ class Training:
 
 def _load(job: Job, workers: Workers) -> Loaded:
     model = resolve(job.model)
-    # On a Hub id the first process downloads, the others find it in the cache.
-    with workers.main_first():
-        loaded = encoders.load(model, job.recipe, job.seed)
+    loaded = encoders.load(model, job.recipe, job.seed)
     refuse_half_precision(model, str(loaded.scorer.encoder.config.model_type), workers.mixed_precision)
     return loaded
 
@@ -247,12 +255,12 @@ class Development:
         backward = loaded.tokenize(second, first) if both else None
         return cls(loaded.tokenize(first, second), backward, np.asarray(table.gold))
 
-    def score(
+    def predict(
         self, workers: Workers, module: nn.Module, batch: Batch, recipe: Recipe
-    ) -> dict[str, float | None]:
-        """The three scores of a model on this set."""
+    ) -> NDArray[np.float64]:
+        """A model's scores of this set's pairs, shape (n,)."""
         per_device = recipe.per_device_batch_size
         found = score_rows(workers, module, self.forward, batch, per_device)
         if self.backward is not None:
             found = (found + score_rows(workers, module, self.backward, batch, per_device)) / 2
-        return three_scores(found, self.gold)
+        return found

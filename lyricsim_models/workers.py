@@ -5,8 +5,9 @@ DeepSpeed and XLA is hidden here.
 """
 
 import contextlib
+import importlib.util
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,25 +46,25 @@ class Workers:
 
     Args:
         report_to: tracker that Accelerate feeds; ``none`` for none.
-        log_folder: where a file-based tracker writes.
 
     Raises:
         UserError: the launcher started several processes that do not see each other, or another topology
             than it was asked for.
     """
 
-    def __init__(self, report_to: ReportTo = "none", log_folder: Path | None = None) -> None:
+    def __init__(self, report_to: ReportTo = "none") -> None:
+        _require_tracker(report_to)
         self._accelerator = Accelerator(
             cpu=_use_cpu(),
             gradient_accumulation_steps=1,
             step_scheduler_with_optimizer=False,
             log_with=None if report_to == "none" else report_to,
-            project_config=ProjectConfiguration(
-                project_dir=str(log_folder or "."), logging_dir=str(log_folder or ".")
-            ),
+            project_config=ProjectConfiguration(logging_dir="."),
         )
         _refuse_strangers(self._accelerator.num_processes)
         _refuse_fallback(self.topology)
+        if self.topology == "DEEPSPEED":
+            _load_models_whole()
         self._optimizer: Any = None
 
     @property
@@ -197,14 +198,10 @@ class Workers:
                 f"another process failed: {failures[0]}", "all to succeed", "see the message above"
             )
 
-    @contextlib.contextmanager
-    def main_first(self) -> Iterator[None]:
-        """The main process runs the block before the others."""
-        with self._accelerator.main_process_first():
-            yield
-
     def full_weights(self, module: nn.Module) -> dict[str, torch.Tensor]:
         """All weights, gathered on the main process (elsewhere perhaps empty), on the CPU in float32."""
+        if self.topology == "DEEPSPEED":
+            return _master_weights(module)
         # Unwrapping through Accelerate would import DeepSpeed wherever it happens to be installed.
         weights = self._accelerator.get_state_dict(module, unwrap=False) or {}
         return {
@@ -220,17 +217,29 @@ class Workers:
         """Restore what ``save_state`` wrote."""
         self._accelerator.load_state(str(folder))
 
-    def start_tracking(self, project: str, config: dict[str, Any]) -> None:
-        """Open the trackers; values that a tracker cannot hold are passed as text."""
+    def start_tracking(self, folder: Path, config: Mapping[str, Any]) -> None:
+        """Open the trackers for one run; values that a tracker cannot hold are passed as text.
+
+        Args:
+            folder: where a file-based tracker writes.
+            config: what the run is made of.
+        """
         plain = {k: v if isinstance(v, int | float | str | bool) else str(v) for k, v in config.items()}
-        self._accelerator.init_trackers(project, config=plain)
+        self._accelerator.project_configuration.logging_dir = str(folder)
+        self._accelerator.init_trackers("lyricsim", config=plain)
+
+    def stop_tracking(self) -> None:
+        """Finish the trackers of a run."""
+        for tracker in self._accelerator.trackers:
+            tracker.finish()
+        self._accelerator.trackers = []
 
     def track(self, values: dict[str, float], step: int) -> None:
         """Send numbers to the trackers."""
         self._accelerator.log(values, step=step)
 
     def close(self) -> None:
-        """Finish the trackers."""
+        """Part with the other processes; call once, at the end."""
         self._accelerator.end_training()
 
     def release(self) -> None:
@@ -244,6 +253,16 @@ def _as_float(norm: Any) -> float:
     if norm is None:
         return 0.0
     return float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
+
+
+def _require_tracker(report_to: ReportTo) -> None:
+    """Accelerate would leave out a tracker whose package is missing."""
+    if report_to != "none" and importlib.util.find_spec(report_to) is None:
+        raise UserError(
+            f"--report-to {report_to}, but {report_to} is not installed",
+            f"the package {report_to}",
+            f"pip install {report_to}, or use --report-to none",
+        )
 
 
 def _refuse_strangers(processes: int) -> None:
@@ -266,6 +285,26 @@ def _refuse_fallback(topology: str) -> None:
                 f"accelerators that {kind} can use",
                 "launch with training/configs/cpu_ddp_2proc.yaml here, or on a machine with GPUs",
             )
+
+
+def _load_models_whole() -> None:
+    """Keep transformers from splitting each model it loads, with collectives inside, under ZeRO-3.
+
+    ``prepare`` shards what is trained; the exported model that is scored at the end is not sharded.
+    """
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+    unset_hf_deepspeed_config()
+
+
+def _master_weights(engine: nn.Module) -> dict[str, torch.Tensor]:
+    """The float32 weights that DeepSpeed's optimizer keeps, whatever the module computes in."""
+    from deepspeed.utils import safe_get_full_fp32_param
+
+    module: Any = engine.module
+    buffers = {name: value for name, value in module.named_buffers() if name in module.state_dict()}
+    masters = {name: safe_get_full_fp32_param(value) for name, value in module.named_parameters()}
+    return {name: value.detach().to("cpu", torch.float32) for name, value in {**buffers, **masters}.items()}
 
 
 def repeated_layer(module: nn.Module) -> str:

@@ -1,6 +1,7 @@
 """Fine-tune a model on pairs of lyrics, on any topology that Accelerate knows, with the same result."""
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -74,7 +75,7 @@ def _add_running(group: Any) -> None:
     add("--overwrite", action="store_true", help="replace an earlier run in --output")
     add("--allow-seen", action="store_true", help="score test pairs that training saw; marks the result")
     add("--report-to", choices=REPORT_TO, default="none", help="tracker (default: none)")
-    add("--push-to-hub", metavar="ID", help="publish as owner/name afterwards; private unless --public")
+    add("--push-to-hub", metavar="ID", help="publish the best seed as owner/name; private unless --public")
     add("--public", action="store_true", help="with --push-to-hub: for everyone to see")
     add("--json", action="store_true", help="print the result as JSON")
 
@@ -117,18 +118,53 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def train_all(options: argparse.Namespace) -> None:
     """Train every seed, then report and publish."""
     jobs = jobs_of(options)
+    if options.public and not options.push_to_hub:
+        raise UserError("--public without --push-to-hub", "both, or neither", "add --push-to-hub owner/name")
     from lyricsim_models.datafiles import read_splits
     from lyricsim_models.run import run
     from lyricsim_models.seeds import write_summary
     from lyricsim_models.workers import Workers
 
-    workers = Workers(options.report_to, options.output)
+    workers = Workers(options.report_to)
     splits = read_splits(options.dataset, options.config)
-    results = {job.seed: run(job, splits, workers) for job in jobs}
+    # Libraries print too; standard output is for the result alone.
+    with contextlib.redirect_stdout(sys.stderr):
+        results = {job.seed: run(job, splits, workers) for job in jobs}
     if workers.is_main:
         summary = write_summary(options.output, results) if len(jobs) > 1 else None
+        for job in jobs:
+            write_card(job.output)
         report(options, results, summary)
+        if options.push_to_hub:
+            publish(options, best_of(jobs, results).output)
     workers.close()
+
+
+def write_card(folder: Path) -> None:
+    """Write the model card of a run from the run's own files."""
+    from lyricsim_cards.model_card import CARD_FILE, EVAL_RESULTS_FILE, write_model_card
+    from lyricsim_cards.model_folder import EXTRAS_FILE
+    from lyricsim_models.run_folder import write_manifest
+
+    write_manifest(folder, [CARD_FILE, EVAL_RESULTS_FILE, EXTRAS_FILE])
+    write_model_card(folder)
+
+
+def best_of(jobs: Sequence[Job], results: Mapping[int, Mapping[str, Any]]) -> Job:
+    """The run that the development set prefers; the first where nothing was selected."""
+
+    def development(job: Job) -> float:
+        return float(results[job.seed].get("validation", {}).get("combined_score") or 0.0)
+
+    return max(jobs, key=development)
+
+
+def publish(options: argparse.Namespace, folder: Path) -> None:
+    """Push one run's model and card; the run's own files stay whatever happens."""
+    from lyricsim_cards.publish import publish_run
+
+    result = publish_run(folder, options.push_to_hub, public=options.public)
+    print(f"published {folder} as {result.url}", file=sys.stderr)
 
 
 def report(

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-WORDS = (
-    "amor noche luna corazón mar cielo fuego sueño camino río viento sol beso dolor vida muerte mano ojos "
-    "voz canto ñandú tierra ciudad lluvia piel café canción recuerdo olvido alma silencio puerta ventana"
-).split()
+WORDS = """
+amor noche luna corazón mar cielo fuego sueño camino río viento sol beso dolor vida muerte mano ojos
+voz canto ñandú tierra ciudad lluvia piel café canción recuerdo olvido alma silencio puerta ventana
+""".split()  # noqa: SIM905
 SIZES: dict[str, Any] = {
     "hidden_size": 16,
     "num_hidden_layers": 2,

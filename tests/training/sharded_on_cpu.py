@@ -1,0 +1,48 @@
+"""For tests only: FSDP2 and DeepSpeed on CPUs, which Accelerate offers on accelerators alone.
+
+Usage: sharded_on_cpu.py SCRIPT ARGUMENTS…, under a launcher that asks for one of the two.
+"""
+
+import os
+import runpy
+import sys
+from typing import Any
+
+from accelerate import state
+from accelerate.utils import DistributedType
+
+
+def allow_fsdp() -> None:
+    """Keep the plugin that Accelerate drops where it finds no accelerator."""
+    original = state.AcceleratorState.__init__
+
+    def init(self: state.AcceleratorState, *arguments: Any, **options: Any) -> None:
+        original(self, *arguments, **options)
+        # Each construction copies the process's plain state over this one, so it is set again each time.
+        plugin = options.get("fsdp_plugin") or self.__dict__.get("fsdp_plugin")
+        if plugin is not None and self.distributed_type == DistributedType.MULTI_CPU:
+            self.distributed_type = DistributedType.FSDP
+            self.fsdp_plugin = plugin
+
+    state.AcceleratorState.__init__ = init
+
+
+def allow_deepspeed() -> None:
+    """Start gloo under DeepSpeed, and leave out its shared-memory operator, which would be compiled first."""
+
+    original = state.PartialState._prepare_backend
+
+    def backend(self: state.PartialState, *arguments: Any, **options: Any) -> tuple[str, DistributedType]:
+        if int(os.environ.get("LOCAL_RANK", "-1")) < 0:
+            return original(self, *arguments, **options)
+        return "gloo", DistributedType.MULTI_CPU
+
+    state.PartialState._prepare_backend = backend
+    # The package's attribute of that name is torch itself.
+    sys.modules["deepspeed.comm.torch"].build_shm_op = lambda: None
+
+
+if __name__ == "__main__":
+    (allow_deepspeed if os.environ.get("ACCELERATE_USE_DEEPSPEED") == "true" else allow_fsdp)()
+    sys.argv = sys.argv[1:]
+    runpy.run_path(sys.argv[0], run_name="__main__")
