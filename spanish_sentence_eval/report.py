@@ -208,10 +208,10 @@ def _not_run(results: Mapping[str, Any]) -> str:
 def _provenance(results: Mapping[str, Any]) -> str:
     encoder, environment = results["encoder"], results["environment"]
     settings = "".join(f", {key} {value!r}" for key, value in encoder["settings"].items() if value)
-    packages = ", ".join(f"{name} {found}" for name, found in environment["packages"].items() if found)
+    versions = ", ".join(f"{name} {found}" for name, found in environment["versions"].items())
     return (
         f"Encoder: {encoder['kind']}, fingerprint `{encoder['fingerprint'][:16]}`{settings}. "
-        f"Device: {environment['device']}. Versions: {packages}."
+        f"Device: {environment['device']}. Versions: {versions}."
     )
 
 

@@ -3,11 +3,11 @@
 import math
 import platform
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from lyricsim_tools.errors import UserError
+from lyricsim_tools.versions import installed_versions
 from spanish_sentence_eval.encoders.base import Identity
 from spanish_sentence_eval.headline import GROUP_OF, Evidence, headline_of
 from spanish_sentence_eval.manifest import TaskFiles
@@ -22,11 +22,10 @@ _NOT_FIGURES = frozenset({"predictions", "yhat"})
 def environment(settings: Mapping[str, Any]) -> dict[str, Any]:
     """What a figure may depend on besides data, encoder and settings; threads None: the engine's default."""
     return {
-        "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "device": settings["device"],
         "threads": settings["threads"],
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "versions": installed_versions(_PACKAGES),
     }
 
 
@@ -158,10 +157,3 @@ def plain(value: Any) -> Any:
 
 def _items(evidence: Evidence) -> dict[str, Any]:
     return {key: plain(value) for key, value in vars(evidence).items() if value}
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

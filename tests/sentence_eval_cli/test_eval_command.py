@@ -51,7 +51,7 @@ def test_the_document_says_what_was_run_on_what(tree, tmp_path):
     assert results["encoder"]["kind"] == "characters"
     assert results["settings"]["protocol"] == "compatible"
     assert (results["settings"]["seed"], results["settings"]["device"]) == (1111, "cpu")
-    assert results["environment"]["packages"]["torch"]
+    assert results["environment"]["versions"]["torch"]
     record = results["tasks"]["TASS1"]
     assert set(record["data"]["files"]) == {
         f"senteval/TASS/task1/{split}.txt" for split in ("train", "dev", "test")
