@@ -35,7 +35,7 @@ def columns_of_page(table: Sequence[Sequence[Any]]) -> dict[str, list[float]]:
 def answer_page(table: Sequence[Sequence[Any]], level: float) -> dict[str, Any]:
     """What the page shows for a table: the results, or what is wrong with it."""
     try:
-        return _MODULE.compute(**columns_of_page(table), confidence_level=level)
+        return _MODULE.compute(**columns_of_page(table), confidence_level=level, undefined="raise")
     except ValueError as error:
         return {"error": str(error)}
 

@@ -92,6 +92,8 @@ def test_the_page_answers_and_explains(space, monkeypatch):
     found = page["answer_page"]([*table, [""] * len(columns)], 0.9)
     assert any(name.endswith("_ci") for name in found)
     assert "every row needs" in page["answer_page"]([["1", "x", "2"][: len(columns)]] * 3, 0.9)["error"]
+    flat = [["1"] * len(columns), ["2"] * (len(columns) - 1) + ["1"]]
+    assert "references is constant" in page["answer_page"](flat, 0.9)["error"]
     assert "0 rows" in page["answer_page"]([], 0.9)["error"]
     monkeypatch.setitem(sys.modules, "gradio", None)
     with pytest.raises(SystemExit, match="pip install 'gradio>=6'"):
