@@ -5,7 +5,7 @@ The consensus rule selects pairs by their agreement, so agreement measured after
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +20,9 @@ Level = Literal["ordinal", "interval", "nominal"]
 LEVELS: tuple[Level, ...] = ("ordinal", "interval", "nominal")
 Within = Literal["all ratings", "each annotator"]
 WITHIN: tuple[Within, ...] = ("all ratings", "each annotator")
+
+#: Something that lets a range's numbers through one by one and may tell how far it is, as ``tqdm`` does.
+Progress = Callable[[range], Iterable[int]]
 
 _DOMAIN = np.arange(RATING_MIN, RATING_MAX + 1)
 _NO_RATING = -1
@@ -95,6 +98,7 @@ def permuted_alphas(
     repetitions: int,
     seed: int,
     rule: ConsensusRule = ConsensusRule.NOTEBOOK,
+    progress: Progress = iter,
 ) -> PermutedAlphas:
     """Agreement that the consensus rule finds in ratings whose values were dealt out at random.
 
@@ -105,6 +109,7 @@ def permuted_alphas(
         repetitions: how many permutations, at least two.
         seed: of a generator private to this call.
         rule: the rule that filters each permutation.
+        progress: is given the range of repetitions and yields them.
 
     Raises:
         UserError: fewer than two repetitions, which have no spread.
@@ -116,7 +121,7 @@ def permuted_alphas(
     deck = _deck(ratings, within)
     generator = np.random.default_rng(seed)
     found = []
-    for _ in range(repetitions):
+    for _ in progress(range(repetitions)):
         for stratum in deck.strata:
             generator.shuffle(stratum)
         dealt = deck.values[deck.places]

@@ -147,6 +147,7 @@ def _agreement_values(document: Mapping[str, Any]) -> Values:
 def _label_values(document: Mapping[str, Any]) -> Values:
     labels, lengths = document["labels"], document["pair_lengths"]
     return {
+        "kept_by_text": number(document["counts"]["pairs_kept_by_text"]),
         "label_values": number(labels["distinct"]),
         "zero_pairs": number(labels["zero"]),
         "zero_percent": number(labels["zero_percent"], 1),

@@ -108,6 +108,8 @@ def _add_push_options(parser: argparse.ArgumentParser) -> None:
 
 def _build(options: argparse.Namespace) -> int:
     from lyricsim_dataset.publish import BuildOptions, build
+    from lyricsim_dataset.verify import read_record
+    from lyricsim_tools.tables import print_table
 
     wanted = BuildOptions(
         source=options.source,
@@ -117,6 +119,9 @@ def _build(options: argparse.Namespace) -> int:
         with_lyrics=not options.without_lyrics,
     )
     folder = build(wanted, options.out)
+    splits = read_record(folder)["splits"]
+    rows = [(name, *its["rows"].values(), its["left_out"], its["digest"]) for name, its in splits.items()]
+    print_table("Splits", ("configuration", "train", "validation", "test", "left out", "digest"), rows)
     print(f'wrote {folder}; where it lies: load_dataset("{folder.name}", "filtered")')
     return 0
 
@@ -126,8 +131,6 @@ def _report(options: argparse.Namespace) -> int:
     from lyricsim_dataset.sources import locate, sample_tree
 
     source = sample_tree() if options.sample else locate(options.source, options.allow_modified)
-    if sys.stderr.isatty():
-        sys.stderr.write("recomputing, with hundreds of permutations for what chance gives …\n")
     report(source, options.json, options.min_raters)
     return 0
 

@@ -13,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from lyricsim_dataset.agreement import WITHIN, alphas, one_against_the_others, permuted_alphas
+from lyricsim_dataset.agreement import (
+    WITHIN,
+    PermutedAlphas,
+    Progress,
+    alphas,
+    one_against_the_others,
+    permuted_alphas,
+)
 from lyricsim_dataset.annotations import Tables
 from lyricsim_dataset.consensus import (
     RATERS_A_PAIR,
@@ -30,7 +37,9 @@ from lyricsim_dataset.variance import variance_shares
 REPETITIONS = 1000
 
 
-def facts(tables: Tables, repetitions: int = REPETITIONS, seed: int = SEED) -> dict[str, Any]:
+def facts(
+    tables: Tables, repetitions: int = REPETITIONS, seed: int = SEED, progress: Progress = iter
+) -> dict[str, Any]:
     """Recompute every fact that the paper or the card states about the data.
 
     Args:
@@ -38,24 +47,31 @@ def facts(tables: Tables, repetitions: int = REPETITIONS, seed: int = SEED) -> d
             ``reliability``) is about the pairs with three ratings; LyricSIM has no others.
         repetitions: permutations behind ``reliability.permuted``.
         seed: of these permutations.
+        progress: is given the range of repetitions, once for each kind of permutation, and yields them.
 
     Returns:
         Sections of counts and figures; percentages 0 to 100, lengths in words (``str.split()``).
     """
     three = [pair for pair in tables.pairs if len(pair.ratings) == RATERS_A_PAIR]
     kept = kept_pairs(three)
-    ordinal = alphas(kept)["ordinal"]
+    judged = _judged(tables.ratings, three)
+    permuted = [permuted_alphas(judged, w, repetitions, seed, progress=progress) for w in WITHIN]
+    alpha = {name: alphas(pairs) for name, pairs in _sets(tables.pairs, kept)}
     lengths = {song.song_id: song.length for song in tables.songs}
     document = {
         "counts": _counts(tables, three, kept),
         "table_1": {"raw": rating_counts(tables.pairs), "filtered": rating_counts(kept)},
-        "table_2": {"pairs": len(kept), **length_facts(lengths.values()), "alpha": ordinal},
-        "alpha": {"raw": alphas(tables.pairs), "filtered": alphas(kept)},
+        "table_2": {
+            "pairs": len(kept),
+            **length_facts(lengths.values()),
+            "alpha": alpha["filtered"]["ordinal"],
+        },
+        "alpha": alpha,
         "lengths": _lengths(tables.songs),
         "pair_lengths": {name: pair_length_facts(p, lengths) for name, p in _sets(tables.pairs, kept)},
         "annotators": annotator_facts(tables.ratings, kept),
         "labels": label_facts(kept),
-        "reliability": _reliability(tables.ratings, three, kept, repetitions, seed),
+        "reliability": {"seed": seed, **_reliability(judged, three, kept, permuted)},
     }
     return _without_nan(document)
 
@@ -156,14 +172,19 @@ def label_facts(kept: Sequence[Pair]) -> dict[str, Any]:
     }
 
 
+def _judged(ratings: Sequence[Rating], pairs: Sequence[Pair]) -> list[Rating]:
+    ids = {pair.pair_id for pair in pairs}
+    return [rating for rating in ratings if rating.pair_id in ids]
+
+
 def _reliability(
-    ratings: Sequence[Rating], three: Sequence[Pair], kept: Sequence[Pair], repetitions: int, seed: int
+    judged: Sequence[Rating],
+    three: Sequence[Pair],
+    kept: Sequence[Pair],
+    permuted: Sequence[PermutedAlphas],
 ) -> dict[str, Any]:
-    ids = {pair.pair_id for pair in three}
-    judged = [rating for rating in ratings if rating.pair_id in ids]
     return {
-        "permuted": [asdict(permuted_alphas(judged, within, repetitions, seed)) for within in WITHIN],
-        "seed": seed,
+        "permuted": [asdict(figures) for figures in permuted],
         "one_against_the_others": {
             name: one_against_the_others(ratings_array(pairs)) for name, pairs in _sets(three, kept)
         },

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
+
+from tqdm import tqdm
 
 from lyricsim_dataset.annotations import read_tables
 from lyricsim_dataset.facts import REPETITIONS, facts
@@ -115,7 +118,8 @@ def report(
     Raises:
         UserError: the source is not what it should be.
     """
-    document = facts(read_tables(source, min_raters), repetitions, seed)
+    bar = partial(tqdm, desc="permutations", unit="permutation")
+    document = facts(read_tables(source, min_raters), repetitions, seed, bar)
     comparisons = [] if source.sample else compare(document)
     if as_json:
         print_json(_with_origin(source, document, comparisons))

@@ -14,6 +14,10 @@ from lyricsim_dataset.reference import compare, read_reference
 from lyricsim_dataset.release import Release
 from lyricsim_dataset.sources import REFERENCE_FILE, UPSTREAM_COMMIT, UPSTREAM_REPOSITORY
 from lyricsim_dataset.splits import membership_digest
+from lyricsim_tools.versions import installed_versions
+
+#: What decides the rows or the bytes of the files.
+_PACKAGES = ("lyricsim", "datasets", "pyarrow", "numpy", "scipy", "krippendorff")
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class BuiltConfig:
 
 
 def build_record(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, Any]:
-    """Where the data came from, what was written, how it is split and what splits share, as plain JSON."""
+    """Where the data came from, what wrote what, how it is split and what splits share, as plain JSON."""
     source, release = builder.source, builder.release
     return {
         "dataset": builder.dataset_name,
@@ -77,6 +81,7 @@ def build_record(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, A
             "fingerprint": source.fingerprint,
             "modified": list(source.modified),
         },
+        "versions": installed_versions(_PACKAGES),
         "compared_with_upstream": _compared(builder),
         "seed": release.seed,
         "test_songs": sorted(release.test_songs),

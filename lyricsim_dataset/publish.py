@@ -181,7 +181,7 @@ def _write_split(config: str, split: str, data: datasets.Dataset, folder: Path) 
         rows=data.num_rows,
         size=path.stat().st_size,
         sha256=sha256_of(path),
-        content=rows_digest(data),
+        content=rows_digest(data.to_list()),
     )
 
 

@@ -13,7 +13,8 @@ from lyricsim_dataset import load
 from lyricsim_dataset.annotations import read_tables
 from lyricsim_dataset.configurations import CONFIG_NAMES
 from lyricsim_dataset.publish import BuildOptions, build
-from lyricsim_dataset.sources import RATINGS_FILE, REFERENCE_FILE
+from lyricsim_dataset.sources import RATINGS_FILE, REFERENCE_FILE, sample_tree
+from lyricsim_dataset.splits import SEED
 from lyricsim_dataset.verify import checks, read_record, require_intact
 from lyricsim_tools.card_blocks import join_head, split_head
 from lyricsim_tools.errors import UserError
@@ -60,6 +61,15 @@ def test_the_cards_head_describes_what_is_there(sample_folder):
             rows = load(info["config_name"], split["name"], sample_folder)
             assert rows.num_rows == split["num_examples"]
             assert [feature["name"] for feature in info["features"]] == list(rows.features)
+
+
+def test_the_record_says_what_the_build_was_made_of_and_by(sample_folder):
+    record = read_record(sample_folder)
+    assert record["source"]["fingerprint"] == sample_tree().fingerprint
+    assert record["seed"] == SEED
+    assert record["versions"]["datasets"] == datasets.__version__
+    assert "not installed" not in record["versions"].values()
+    assert all(len(split["digest"]) == 64 for split in record["splits"].values())
 
 
 def test_two_builds_of_one_source_are_byte_for_byte_the_same(sample_folder, tmp_path):

@@ -123,6 +123,7 @@ def test_the_card_prints_recomputed_figures(real_folder):
         "| interval | 0.28 | 0.86 |",
         "| nominal | 0.07 | 0.62 |",
         "279 pairs (41.3 %) are exactly 0",
+        "By the text alone 1,057 pairs would be kept",
         "The busiest gave 1,465\nratings (17.6 %)",
         "are kept here, 676 with exactly its label",
         "68 test pairs are then\nseen before the test",

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from lyricsim_dataset.cli import main
+from lyricsim_dataset.verify import read_record
 
 HEAVY = ("torch", "transformers", "matplotlib", "datasets", "pandas", "pyarrow", "sklearn", "scipy")
 
@@ -39,14 +40,19 @@ def test_a_command_is_needed(capsys):
 def test_build_verify_and_report_on_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["build", "--sample"]) == 0
-    assert 'load_dataset("lyricsim-sample", "filtered")' in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert 'load_dataset("lyricsim-sample", "filtered")' in printed
+    for split in read_record(tmp_path / "lyricsim-sample")["splits"].values():
+        assert split["digest"] in printed
     assert main(["verify", "lyricsim-sample", "--json"]) == 0
     assert {check["problem"] for check in json.loads(capsys.readouterr().out)} == {None}
     (tmp_path / "lyricsim-sample" / "songs" / "train-00000-of-00001.parquet").unlink()
     assert main(["verify", "lyricsim-sample"]) == 1
     assert "missing" in capsys.readouterr().out
     assert main(["report", "--sample", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["counts"]["pairs"] == 276
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["counts"]["pairs"] == 276
+    assert "permutations: 100%" in printed.err
     assert main(["verify", "nowhere"]) == 2
     assert "holds no build.json" in capsys.readouterr().err
 

@@ -19,6 +19,7 @@ from lyricsim_dataset.annotations import (
 )
 from lyricsim_dataset.delimited import read_delimited
 from lyricsim_dataset.records import Pair, Rating
+from lyricsim_dataset.reference import read_reference
 from lyricsim_dataset.sources import ANNOTATED_LYRICS_FILE, LYRICS_FILE, RATINGS_FILE
 from lyricsim_tools.errors import UserError
 
@@ -194,6 +195,21 @@ def test_a_song_with_two_texts_among_the_pairs_is_named(tmp_path):
     path.write_text(f"{head}\n1,A,T,uno,2,A,T,dos\n1,A,T,otro,3,A,T,tres\n")
     message = failure(read_annotated_lyrics, path)
     assert "row 3, column lyrics_1, value 'otro': song 1 had another text before" in message
+
+
+def test_a_song_paired_with_itself_and_an_empty_title_among_the_pairs_are_named(tmp_path):
+    path = tmp_path / "pairs.csv"
+    head = "id_1,artist_name_1,track_name_1,lyrics_1,id_2,artist_name_2,track_name_2,lyrics_2"
+    path.write_text(f"{head}\n1,A,,uno,1,A,T,uno\n")
+    message = failure(read_annotated_lyrics, path)
+    assert "row 2, column id_2, value '1': a song paired with itself" in message
+    assert "row 2, column track_name_1, value '': empty" in message
+
+
+def test_a_published_mean_that_is_no_number_is_named(tmp_path):
+    path = tmp_path / "means.csv"
+    path.write_text("pair_id,sim_rating\n1_2,1.5\n1_3,high\n")
+    assert "row 3, column sim_rating, value 'high': not a number" in failure(read_reference, path)
 
 
 def test_an_empty_lyric_is_named(tmp_path):

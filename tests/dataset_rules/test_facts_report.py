@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from made_up_pairs import made_up_pair, ratings_of
 from upstream_tables import Upstream
 
-from lyricsim_dataset.annotations import Tables
+from lyricsim_dataset.annotations import Tables, read_tables
 from lyricsim_dataset.facts import facts
 from lyricsim_dataset.facts_tables import compare, report, rows_for_table
 from lyricsim_dataset.records import Song
@@ -19,6 +20,18 @@ from lyricsim_dataset.sources import locate, sample_tree
 @pytest.fixture(scope="module")
 def document(upstream: Upstream) -> dict:
     return facts(upstream.tables, repetitions=20)
+
+
+def test_progress_is_told_of_every_permutation_of_both_kinds() -> None:
+    seen: list[int] = []
+
+    def progress(repetitions: range) -> Iterator[int]:
+        for repetition in repetitions:
+            seen.append(repetition)
+            yield repetition
+
+    facts(read_tables(sample_tree()), repetitions=3, progress=progress)
+    assert seen == [0, 1, 2, 0, 1, 2]
 
 
 def test_counts(document: dict) -> None:
