@@ -70,12 +70,13 @@ def markdown(results: Mapping[str, Any]) -> str:
     """A page with the figures of a results document; no item, no path, no machine."""
     encoder, settings = results["encoder"], results["settings"]
     name = Path(encoder["name"]).name
+    columns, rows = result_table(results)
     parts = [
         f"# Spanish SentEval and DiscoEval: {name}",
         _command(results, name),
         _protocol(settings),
-        _table(*result_table(results)),
-        _explanation(),
+        _table(columns, rows),
+        _explanation(columns),
         _table(AVERAGE_COLUMNS, average_rows(results)),
         _not_run(results),
         _provenance(results),
@@ -188,21 +189,26 @@ def _protocol(settings: Mapping[str, Any]) -> str:
     )
 
 
-def _explanation() -> str:
-    return (
+def _explanation(columns: Sequence[str]) -> str:
+    text = (
         "Accuracies are percentages of the test items with Wilson's interval (ordering tasks: n is the "
         "number of pairs, each of which is asked in both orders). Pearson correlations have Fisher's "
         "interval, or, for the mean over several subsets, the percentile bootstrap over pairs within each "
-        'subset. "chance" is the majority class of the test items; "cleaned" is the figure without repeated, '
-        "leaked or broken rows, which the corrected protocol adds."
+        'subset. "chance" is the majority class of the test items.'
     )
+    cleaned = ' "cleaned" is the figure without repeated, leaked or broken rows.'
+    return text + (cleaned if "cleaned" in columns else "")
 
 
 def _not_run(results: Mapping[str, Any]) -> str:
-    skipped = results.get("skipped", {})
+    """The tasks that are not in the results, those that were left out by the reason."""
+    skipped = results["skipped"]
     left = [name for name in TASKS if name not in results["tasks"]]
-    named = [f"{name} ({skipped[name]})" if name in skipped else name for name in left]
-    return f"Not run: {', '.join(named)}." if left else ""
+    by_reason = {
+        reason: [name for name in left if skipped.get(name, "not run") == reason]
+        for reason in dict.fromkeys(skipped.get(name, "not run") for name in left)
+    }
+    return "\n".join(f"- {reason}: {', '.join(names)}" for reason, names in by_reason.items())
 
 
 def _provenance(results: Mapping[str, Any]) -> str:

@@ -222,7 +222,7 @@ def test_the_markdown_page_has_figures_and_neither_paths_nor_items(tree, tmp_pat
     assert f"| {results['tasks']['TASS1']['headline']['value']:.2f} |" in text
     assert "| TASS1 (own data) | SC | acc |" in text
     assert "--tasks TASS1 STS17" in text
-    assert "Not run: MC, FAC" in text
+    assert "- not run: MC, FAC" in text
     assert str(tmp_path) not in text
     assert results["tasks"]["TASS1"]["hits"] not in text
 
