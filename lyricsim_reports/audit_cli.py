@@ -1,0 +1,111 @@
+"""``lyricsim-audit``: what a split gives away, and what models without meaning score on it."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lyricsim_dataset.splits import SEED
+from lyricsim_reports.audit import Audit, audit, config_split, read_split
+from lyricsim_reports.audit_page import audit_page
+from lyricsim_reports.benchmark import read_benchmark
+from lyricsim_reports.options import at_least
+from lyricsim_reports.page import to_html, to_markdown
+from lyricsim_reports.plain import without_nan
+from lyricsim_tools.atomic import write_json, write_text
+from lyricsim_tools.errors import UserError
+from lyricsim_tools.tables import print_json
+
+#: Clean, the paper's arithmetic, song-disjoint: the three columns of the comparison.
+_DEFAULT_CONFIGS = ("filtered", "filtered-paper-split", "filtered-song-disjoint")
+_EXAMPLES = """examples:
+  lyricsim-audit --dataset lyricsim --output docs/audit
+  lyricsim-audit --dataset lyricsim --split my-split.csv --output my-audit
+  lyricsim-audit --dataset lyricsim --config raw --draws 5 --json
+
+A split of your own is a CSV file with the columns pair_id and split (train, validation, test).
+With --output PREFIX the files PREFIX.md, PREFIX.html and PREFIX.json are written.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: the command line; None: the process's own.
+
+    Returns:
+        0 if the audit was made, 2 after a user's error, which is printed.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        audits, sample = run_audits(options)
+    except UserError as error:
+        sys.stderr.write(f"lyricsim-audit: {error}\n")
+        return 2
+    content = without_nan({"seed": options.seed, "audits": [a.to_dict() for a in audits]})
+    page = audit_page(audits, sample)
+    if options.output:
+        prefix: Path = options.output
+        write_text(prefix.with_name(f"{prefix.name}.md"), to_markdown(page))
+        write_text(prefix.with_name(f"{prefix.name}.html"), to_html(page, {}))
+        write_json(prefix.with_name(f"{prefix.name}.json"), content)
+    if options.json:
+        print_json(content)
+    else:
+        sys.stdout.write(to_markdown(page))
+    return 0
+
+
+def run_audits(options: argparse.Namespace) -> tuple[list[Audit], bool]:
+    """Audit the splits that were asked for.
+
+    Returns:
+        The audits, and whether the data are the sample.
+
+    Raises:
+        UserError: bad data, configuration or split file.
+    """
+    benchmark = read_benchmark(options.dataset)
+    configs = options.config or ([] if options.split else list(_DEFAULT_CONFIGS))
+    splits = {config: config_split(benchmark, config) for config in configs}
+    splits |= {path.stem: read_split(path, benchmark) for path in options.split}
+    audits = [audit(name, parts, benchmark, options.draws, options.seed) for name, parts in splits.items()]
+    return audits, benchmark.sample
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lyricsim-audit",
+        description=__doc__,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--dataset", type=Path, help="built dataset folder (default: LYRICSIM_FOLDER, else ./lyricsim)"
+    )
+    parser.add_argument(
+        "--config",
+        action="append",
+        metavar="NAME",
+        help=f"a configuration's split; may be repeated (default: {', '.join(_DEFAULT_CONFIGS)})",
+    )
+    parser.add_argument(
+        "--split",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="a split of your own; may be repeated",
+    )
+    parser.add_argument("--output", type=Path, metavar="PREFIX", help="of the three files' names")
+    parser.add_argument(
+        "--draws", type=at_least(0), default=20, metavar="N", help="draws by each split's rule (default: 20)"
+    )
+    parser.add_argument("--seed", type=at_least(0), default=SEED, help="of the draws (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
