@@ -25,6 +25,12 @@ def real_folder(lyricsim_source: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture
+def own_sample(sample_folder: Path, tmp_path: Path) -> Path:
+    """A copy of the built sample, to be changed or built anew."""
+    return Path(shutil.copytree(sample_folder, tmp_path / "lyricsim-sample"))
+
+
+@pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of the sample's files in upstream's layout: a source that differs from upstream's."""
     return Path(shutil.copytree(SAMPLE_FOLDER, tmp_path / "tree"))

@@ -3,7 +3,6 @@ import json
 import os
 import subprocess
 import sys
-import textwrap
 
 import datasets
 import pytest
@@ -172,55 +171,45 @@ def test_a_folder_that_is_not_ours_is_left_alone(tmp_path):
     assert files_of(tmp_path / "sample") == {"thesis.tex": b"three years"}
 
 
-def test_a_file_added_to_a_built_folder_is_not_deleted(tmp_path):
-    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
-    (folder / "notes.txt").write_text("mine")
-    before = files_of(folder)
+def test_a_file_added_to_a_built_folder_is_not_deleted(own_sample):
+    (own_sample / "notes.txt").write_text("mine")
+    before = files_of(own_sample)
     with pytest.raises(UserError, match=r"notes\.txt"):
-        build(BuildOptions(sample=True), folder)
-    assert files_of(folder) == before
+        build(BuildOptions(sample=True), own_sample)
+    assert files_of(own_sample) == before
 
 
-def test_edits_to_the_card_outride_a_rebuild(tmp_path):
-    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
-    change(folder / "README.md", lambda text: text + "\nA note by hand.\n")
-    edited = (folder / "README.md").read_bytes()
-    build(BuildOptions(sample=True), folder)
-    assert (folder / "README.md").read_bytes() == edited
+def test_edits_to_the_card_outride_a_rebuild(own_sample):
+    change(own_sample / "README.md", lambda text: text + "\nA note by hand.\n")
+    edited = (own_sample / "README.md").read_bytes()
+    build(BuildOptions(sample=True), own_sample)
+    assert (own_sample / "README.md").read_bytes() == edited
 
 
-def test_a_card_whose_head_was_broken_by_hand_stops_the_rebuild(tmp_path):
-    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
-    change(folder / "README.md", lambda text: text.replace("---\n", "---\n: [\n", 1))
-    before = files_of(folder)
+def test_a_card_whose_head_was_broken_by_hand_stops_the_rebuild(own_sample):
+    change(own_sample / "README.md", lambda text: text.replace("---\n", "---\n: [\n", 1))
+    before = files_of(own_sample)
     with pytest.raises(UserError, match="not YAML"):
-        build(BuildOptions(sample=True), folder)
-    assert files_of(folder) == before
+        build(BuildOptions(sample=True), own_sample)
+    assert files_of(own_sample) == before
 
 
-def test_a_full_disk_leaves_the_earlier_build_and_nothing_else(tmp_path):
+def test_a_full_disk_leaves_the_earlier_build_and_nothing_else(own_sample, tmp_path):
     """The process may write no file above 20 kB, so one of the build's files cannot be finished."""
-    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
-    before = files_of(folder)
+    before = files_of(own_sample)
     code = """
-        import resource, sys
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-        from lyricsim_dataset.cli import main
-        sys.exit(main(["build", "--sample", "--without-lyrics", *sys.argv[1:]]))
-    """
-    for arguments in ([], ["--out", "other-sample"]):
-        done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(code), *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 2, done.stderr
-        assert "could not be written" in done.stderr
-        assert "Traceback" not in done.stderr
-    assert files_of(folder) == before
-    assert [path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")] == [folder.name]
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+from lyricsim_dataset.cli import main
+build = ["build", "--sample", "--without-lyrics"]
+print(main(build), main([*build, "--out", "other-sample"]))
+"""
+    done = python(code, tmp_path, tmp_path.parent / "home")
+    assert done.stdout == "2 2\n", done.stderr
+    assert done.stderr.count("could not be written") == 2
+    assert "Traceback" not in done.stderr
+    assert files_of(own_sample) == before
+    assert [path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")] == [own_sample.name]
 
 
 @pytest.mark.parametrize(("number", "expected"), [(errno.ENOSPC, "room for"), (errno.EACCES, "may write to")])
@@ -258,27 +247,23 @@ def test_parallel_builds_of_one_folder_end_with_a_whole_one(tmp_path):
     assert visible == ["lyricsim-sample"]
 
 
-def test_verification_names_what_was_changed(tmp_path):
-    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
-    assert {check.problem for check in checks(folder)} == {None}
-    (folder / "raw" / "test-00000-of-00001.parquet").unlink()
-    (folder / "songs" / "train-00000-of-00001.parquet").write_bytes(b"other")
-    (folder / "lyricsim.py").write_text("")
-    problems = {check.what: check.problem for check in checks(folder) if check.problem}
+def test_verification_names_what_was_changed(own_sample):
+    assert {check.problem for check in checks(own_sample)} == {None}
+    (own_sample / "raw" / "test-00000-of-00001.parquet").unlink()
+    (own_sample / "songs" / "train-00000-of-00001.parquet").write_bytes(b"other")
+    (own_sample / "lyricsim.py").write_text("")
+    problems = {check.what: check.problem for check in checks(own_sample) if check.problem}
     assert problems["raw/test-00000-of-00001.parquet"] == "missing"
     assert problems["songs/train-00000-of-00001.parquet"].startswith("changed: SHA-256")
     assert problems["lyricsim.py"] == "a script"
     with pytest.raises(UserError, match="is not what the build wrote"):
-        require_intact(folder)
+        require_intact(own_sample)
 
 
-def test_verification_recomputes_the_splits_digests(tmp_path):
-    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
-    change(
-        folder / "build.json",
-        lambda text: text.replace(read_record(folder)["splits"]["raw"]["digest"], "0" * 64),
-    )
-    assert [check.what for check in checks(folder) if check.problem] == ["splits of raw"]
+def test_verification_recomputes_the_splits_digests(own_sample):
+    digest = read_record(own_sample)["splits"]["raw"]["digest"]
+    change(own_sample / "build.json", lambda text: text.replace(digest, "0" * 64))
+    assert [check.what for check in checks(own_sample) if check.problem] == ["splits of raw"]
 
 
 @pytest.mark.parametrize("content", [None, "{"])

@@ -3,6 +3,8 @@ import json
 import pytest
 from dataset_files import change
 
+from lyricsim_dataset import publish
+from lyricsim_dataset.cli import main
 from lyricsim_dataset.publish import BuildOptions, build
 
 LOAD = """
@@ -57,20 +59,25 @@ def test_a_dry_run_sends_nothing(hub, sample_folder):
     assert hub.server.log == []
 
 
-def test_the_sample_does_not_go_out_under_lyricsims_name(hub, sample_folder):
-    done = push(hub, sample_folder, "lyricsim")
-    assert done.returncode == 2
-    assert "could be taken for LyricSIM's" in done.stderr
-    assert hub.server.log == []
+@pytest.fixture
+def sent(monkeypatch):
+    """What this process would have handed to the Hub's client."""
+    folders = []
+    monkeypatch.setattr(publish, "push_folder", lambda folder, *_, **__: folders.append(folder))
+    return folders
 
 
-def test_a_damaged_folder_does_not_go_out(hub, tmp_path):
-    folder = build(BuildOptions(sample=True), tmp_path / "lyricsim-sample")
-    (folder / "raw" / "test-00000-of-00001.parquet").write_bytes(b"damaged")
-    done = push(hub, folder, "lyricsim-sample")
-    assert done.returncode == 2
-    assert "raw/test-00000-of-00001.parquet: changed" in done.stderr
-    assert hub.server.log == []
+def test_the_sample_does_not_go_out_under_lyricsims_name(sent, sample_folder, capsys):
+    assert main(["push", "somebody/lyricsim", "--folder", str(sample_folder)]) == 2
+    assert "could be taken for LyricSIM's" in capsys.readouterr().err
+    assert sent == []
+
+
+def test_a_damaged_folder_does_not_go_out(sent, own_sample, capsys):
+    (own_sample / "raw" / "test-00000-of-00001.parquet").write_bytes(b"damaged")
+    assert main(["push", "somebody/lyricsim-sample", "--folder", str(own_sample)]) == 2
+    assert "raw/test-00000-of-00001.parquet: changed" in capsys.readouterr().err
+    assert sent == []
 
 
 def test_without_login_the_message_says_how(hub, sample_folder):
