@@ -33,7 +33,9 @@ def test_no_line_of_upstreams_data_is_committed():
     upstream = set()
     for source in shared_path("sources").rglob("*"):
         if source.suffix in {".tsv", ".csv", ".txt"}:
-            lines = (line.strip().strip('"') for line in source.read_text("utf-8", "replace").splitlines())
+            lines = [line.strip().strip('"') for line in source.read_text("utf-8", "replace").splitlines()]
+            # The columns' names are the format, which the sample shares.
+            lines = lines[1:] if lines[0].count(",") > 2 or lines[0].count("\t") > 2 else lines
             upstream.update(line for line in lines if len(line) >= 15)
     assert len(upstream) > 100_000
     for name, text in tracked_texts().items():
