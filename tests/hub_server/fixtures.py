@@ -63,7 +63,7 @@ class HubForTest:
             cwd=cwd or self.folder,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=800,
             check=False,
         )
 
