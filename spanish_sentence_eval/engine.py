@@ -31,7 +31,7 @@ class SE:
 
     Attributes:
         params: the copy, with attributes for keys; ``params.current_task`` names the running task.
-        results: what the last call of :meth:`eval` returned.
+        results: what the last call of :meth:`eval` returned; after an error, what was finished before it.
     """
 
     def __init__(self, params: Mapping[str, Any], batcher: Batcher, prepare: Prepare | None = None) -> None:
@@ -54,12 +54,12 @@ class SE:
             UserError: a name, a setting, a file or an answer of the batcher is not as it should be.
         """
         names = resolve_names(tasks)
-        results = {name: self._run(name) for name in names}
-        self.results = results[names[0]] if isinstance(tasks, str) and names else results
+        self.results = {}
+        for name in names:
+            self.results[name] = evaluate_task(TASKS[name], self.params, self.batcher, self.prepare)
+        if isinstance(tasks, str) and names:
+            self.results = self.results[names[0]]
         return self.results
-
-    def _run(self, name: str) -> dict[str, Any]:
-        return evaluate_task(TASKS[name], self.params, self.batcher, self.prepare)
 
 
 def evaluate_task(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from spanish_sentence_eval.heads.fitting import Fit, Job, Table, held_out
 from spanish_sentence_eval.heads.linear_stack import LinearStack, with_ones
@@ -63,7 +62,7 @@ class _Stack:
     """Jobs trained in step; a job leaves once all its fits have stopped."""
 
     def __init__(self, table: Table, x: Tensor, y: Tensor, jobs: Sequence[Job], plan: Plan) -> None:
-        self._x, self._y, self._classes = x, y, table.classes
+        self._x, self._y = x, y
         self._jobs, self._plan = jobs, plan
         self._stream, parts = _parts(jobs, plan.seed)
         self._dev = [_rows(dev, x.device) for _, dev in parts]
@@ -88,8 +87,7 @@ class _Stack:
     def _epoch(self) -> None:
         order = torch.from_numpy(self._stream.permutation(self._train.shape[1])).to(self._x.device)
         rows = self._train[:, order]
-        targets = functional.one_hot(self._y[rows], self._classes).to(torch.float32).transpose(1, 2)
-        self._model.epoch(rows, targets.contiguous())
+        self._model.epoch(rows, self._y[rows])
 
     def _check(self) -> None:
         for place, number in enumerate(self._active):

@@ -16,16 +16,19 @@ _BETA1, _BETA2, _EPS = 0.9, 0.999, 1e-8
 _ALIGN = 8
 
 Residual = Callable[[Tensor, Tensor], Tensor]
-"""Probabilities (g, k, s, b) and targets (g, k, 1, b) → the loss's derivative by the logits, times b."""
+"""Probabilities (g, k, s, b) and targets (g, …, b) → the loss's derivative by the logits, times b."""
 
 
 def cross_entropy_residual(probabilities: Tensor, targets: Tensor) -> Tensor:
-    """Of the mean cross-entropy; in place."""
-    return probabilities.sub_(targets)
+    """Of the mean cross-entropy with class ids (g, b); in place."""
+    groups, _, width, size = probabilities.shape
+    minus = probabilities.new_full((groups, 1, width, size), -1.0)
+    return probabilities.scatter_add_(1, targets[:, None, None].expand(minus.shape), minus)
 
 
 def squared_error_residual(probabilities: Tensor, targets: Tensor) -> Tensor:
-    """Of the squared error between probabilities and targets, averaged over rows and classes."""
+    """Of the squared error from shares (g, k, b), averaged over rows and classes."""
+    targets = targets[:, :, None]
     slope = (probabilities - targets) * (2 / probabilities.shape[1])
     return probabilities * (slope - (probabilities * slope).sum(1, keepdim=True))
 
@@ -99,16 +102,16 @@ class LinearStack:
 
         Args:
             rows: shape (G, n), row numbers of ``x`` in the order of the pass.
-            targets: shape (G, k, n), the share of each class.
+            targets: shape (G, n) or (G, k, n), what ``residual`` compares with.
         """
         with torch.inference_mode():
             for start in range(0, rows.shape[1], self._batch):
                 end = start + self._batch
-                self._step(rows[:, start:end].reshape(-1), targets[:, :, None, start:end])
+                self._step(rows[:, start:end].reshape(-1), targets[..., start:end])
 
     def _step(self, rows: Tensor, targets: Tensor) -> None:
         groups, classes, width, columns = self.weights.shape
-        size = targets.shape[3]
+        size = targets.shape[-1]
         x = torch.index_select(self._x, 0, rows, out=self._rows[: len(rows)]).view(groups, size, columns)
         weights = self.weights.view(groups, classes * width, columns)
         shape = (groups, classes * width, size)

@@ -12,6 +12,7 @@ from spanish_sentence_eval.encoding import Batcher
 from spanish_sentence_eval.engine import SE
 from spanish_sentence_eval.heads.cosine import correlate, cosine
 from spanish_sentence_eval.heads.relatedness import binned
+from spanish_sentence_eval.params import Params
 from spanish_sentence_eval.tasks import TASKS
 
 _CLASSIFIED = {"devacc", "acc", "ndev", "ntest", "protocol"}
@@ -104,6 +105,16 @@ def test_a_single_name_gives_its_result_and_a_list_gives_a_mapping(
     assert engine.results == alone
     assert engine.eval(["STS17"]) == {"STS17": alone}
     assert engine.eval([["STS-es-17"]]) == {"STS17": alone}
+
+
+def test_what_was_finished_before_an_error_is_kept(small: dict[str, Any], characters: Batcher) -> None:
+    def batcher(params: Params, batch: list[list[str]]) -> Any:
+        return characters(params, batch) if params.current_task == "STS17" else None
+
+    engine = SE(small, batcher)
+    with pytest.raises(UserError, match="TASS1"):
+        engine.eval(["STS17", "TASS1"])
+    assert engine.results == {"STS17": SE(small, characters).eval("STS17")}
 
 
 def test_scikit_learn_heads_run_and_give_the_same_keys(small: dict[str, Any], characters: Batcher) -> None:
