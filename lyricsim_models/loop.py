@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
+from tqdm import tqdm
 
 from lyricsim_models.batches import MicroBatch, Rows, derived_seed, split_rows
 from lyricsim_models.config import Recipe
@@ -182,6 +183,7 @@ def score_rows(
     per_device: int,
     *,
     exact: bool = False,
+    title: str = "scoring",
 ) -> NDArray[np.float64]:
     """Score every row exactly once, spread over all processes.
 
@@ -192,13 +194,16 @@ def score_rows(
         batch: padding facts.
         per_device: most rows a process holds at once.
         exact: float32 throughout, whatever the mixed precision.
+        title: of the progress bar.
 
     Returns:
         shape (n,), in the order of the rows, the same on all processes.
     """
     module.eval()
     found = np.zeros(len(rows))
-    for micro_step in split_rows(np.arange(len(rows)), rows.lengths, workers.world, per_device):
+    plan = split_rows(np.arange(len(rows)), rows.lengths, workers.world, per_device)
+    # None: a bar where somebody watches; other processes never show one.
+    for micro_step in tqdm(plan, desc=title, leave=False, disable=None if workers.is_main else True):
         mine = micro_step[workers.rank]
         precision = contextlib.nullcontext() if exact else workers.autocast()
         with torch.no_grad(), precision:

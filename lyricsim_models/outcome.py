@@ -77,7 +77,7 @@ def finish(
     predictions: Predictions = {}
     truncated = dict(facts.truncated)
     for name, table in splits.items():
-        predictions[name], measured, truncated[name] = _score(job, workers, loaded, table, name != "train")
+        predictions[name], measured, truncated[name] = _score(job, workers, loaded, table, name)
         if name != "train":
             metrics[name] = {**three_scores(predictions[name], table.gold), "pairs": len(table), **measured}
     if "validation" in predictions:
@@ -92,16 +92,16 @@ def finish(
 
 
 def _score(
-    job: Job, workers: Workers, loaded: Loaded, table: PairTable, measure: bool
+    job: Job, workers: Workers, loaded: Loaded, table: PairTable, name: str
 ) -> tuple[NDArray[np.float64], dict[str, Any], int]:
     """Predictions of a split, how far they depend on the order, and how many pairs were cut."""
     batch = Batch(loaded.pad_id, loaded.max_length)
-    per_device = job.recipe.per_device_batch_size
+    per_device, title = job.recipe.per_device_batch_size, f"scoring {name}"
     first, second = list(table.lyrics_1), list(table.lyrics_2)
     rows = loaded.tokenize(first, second)
-    forward = score_rows(workers, loaded.scorer, rows, batch, per_device, exact=True)
+    forward = score_rows(workers, loaded.scorer, rows, batch, per_device, exact=True, title=title)
     truncated = int(rows.truncated.sum())
-    if loaded.architecture == "bi-encoder" or not (measure or job.recipe.symmetric):
+    if loaded.architecture == "bi-encoder" or not (name != "train" or job.recipe.symmetric):
         return forward, {}, truncated
     backward = score_rows(
         workers, loaded.scorer, loaded.tokenize(second, first), batch, per_device, exact=True

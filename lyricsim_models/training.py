@@ -28,6 +28,7 @@ from lyricsim_models.run_folder import Log
 from lyricsim_models.signals import Interrupted, StopRequest
 from lyricsim_models.workers import Workers
 from lyricsim_tools.atomic import write_json
+from lyricsim_tools.errors import UserError
 
 # Beside the best weights: what they predicted for the development set when they were chosen.
 DEVELOPMENT_FILE = "development.json"
@@ -134,8 +135,9 @@ class Training:
     def _restore(self) -> Position:
         if self.restored is None:
             return Position(world=self.workers.world)
-        self.workers.load_state(self.restored)
         position = checkpoints.read_position(self.restored)
+        _refuse_other_spread(position.world, self.workers)
+        self.workers.load_state(self.restored)
         self._say(f"resumed at step {position.step} of {self.course.total}")
         return replace(position, world=self.workers.world)
 
@@ -211,6 +213,15 @@ class Training:
     def _say(self, text: str) -> None:
         if self.workers.is_main:
             tqdm.write(text, file=sys.stderr)
+
+
+def _refuse_other_spread(world: int, workers: Workers) -> None:
+    if workers.topology == "DEEPSPEED" and world != workers.world:
+        raise UserError(
+            f"a checkpoint of {world} DeepSpeed processes, resumed by {workers.world}",
+            "the same number of processes",
+            f"launch with --num_processes {world}",
+        )
 
 
 def _load(job: Job, workers: Workers) -> Loaded:

@@ -65,6 +65,10 @@ class Workers:
         _refuse_fallback(self.topology)
         if self.topology == "DEEPSPEED":
             _load_models_whole()
+        if self.device.type == "cuda":
+            # A resumed run must end with the same bits; what has no such kernel says so and goes on.
+            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+            torch.use_deterministic_algorithms(True, warn_only=True)
         self._optimizer: Any = None
 
     @property

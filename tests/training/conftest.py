@@ -73,6 +73,6 @@ def start(
         env=environment(**changes),
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=880,
         check=False,
     )

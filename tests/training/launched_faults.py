@@ -17,7 +17,9 @@ from typing import Any
 
 import torch
 
-from lyricsim_models import checkpoints, datafiles, loop, outcome, run, training, workers  # noqa: F401
+from lyricsim_models import checkpoints, encoders, loop, outcome, workers
+from lyricsim_models.config import Recipe
+from lyricsim_models.registry import Model
 
 FINETUNE = Path(__file__).resolve().parents[2] / "training" / "finetune.py"
 
@@ -143,8 +145,20 @@ def play(scenario: dict[str, Any]) -> list[int]:
     return statuses
 
 
+def warm_up(model: str) -> None:
+    """Import what a run imports on its way, so that each child starts at once."""
+    import pandas  # noqa: F401
+
+    import lyricsim_cards.model_card  # noqa: F401
+    import lyricsim_models.run  # noqa: F401
+
+    encoders.load(Model(model), Recipe(), 0)
+
+
 def main() -> None:
     plan = json.loads(Path(sys.argv[1]).read_text())
+    arguments = plan[0]["arguments"]
+    warm_up(arguments[arguments.index("--model") + 1])
     Path(sys.argv[2]).write_text(json.dumps([play(scenario) for scenario in plan]))
 
 

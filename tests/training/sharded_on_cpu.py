@@ -5,6 +5,7 @@ Usage: sharded_on_cpu.py SCRIPT ARGUMENTS…, under a launcher that asks for one
 
 import os
 import runpy
+import signal
 import sys
 from typing import Any
 
@@ -42,7 +43,24 @@ def allow_deepspeed() -> None:
     sys.modules["deepspeed.comm.torch"].build_shm_op = lambda: None
 
 
+def stop_at(step: int) -> None:
+    """Get a signal during a step, as a scheduler sends it before a node goes away."""
+    from lyricsim_models.loop import Learner
+
+    original, calls = Learner._agreed_loss, [0]
+
+    def wrapped(self: Learner, *arguments: Any) -> Any:
+        calls[0] += 1
+        if calls[0] == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return original(self, *arguments)
+
+    Learner._agreed_loss = wrapped  # type: ignore[method-assign]
+
+
 if __name__ == "__main__":
     (allow_deepspeed if os.environ.get("ACCELERATE_USE_DEEPSPEED") == "true" else allow_fsdp)()
+    if "STOP_AT" in os.environ:
+        stop_at(int(os.environ["STOP_AT"]))
     sys.argv = sys.argv[1:]
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -214,6 +214,13 @@ def test_a_mistake_is_one_message_and_status_2(
     assert "Traceback" not in err
 
 
+@pytest.mark.skipif(importlib.util.find_spec("trackio") is not None, reason="trackio is installed here")
+def test_a_tracker_that_is_not_installed_is_refused_by_name(call: Call, basics: list[object]) -> None:
+    status, _, err = call(*basics, "--report-to", "trackio")
+    assert status == 2
+    assert "pip install trackio" in err
+
+
 def test_deberta_in_half_precision_is_refused_with_the_remedy() -> None:
     model = resolve("mdeberta")
     with pytest.raises(UserError, match="fp16") as caught:
