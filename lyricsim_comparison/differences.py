@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .correlations import is_constant, pearson, report_constant, spearman
+from .correlations import SCORE_NAMES, is_constant, pearson, report_constant, spearman
 from .inputs import as_song_codes, checked_columns, refuse_too_few
 from .intervals import Options, draw_scores, intervals_of
 from .resampling import WeightedScores, design_of
 from .significance import bootstrap_p_values, permutation_p_values, williams_p_value
 
-SCORE_NAMES = ("pearson", "spearmanr", "combined_score")
 INPUT_NAMES = ("predictions1", "predictions2", "references")
 
 
@@ -116,13 +115,12 @@ def compare_with(
     point = systems.differences()
     statistic = PairedDifferences(systems)
     design = design_of(systems.songs, len(systems.references))
-    result = named("difference", [value * options.scale for value in point])
+    result = named("difference", [float(value * options.scale) for value in point])
     replicates = draw_scores(statistic, design, options)
     if options.confidence_level is not None:
         intervals = intervals_of(replicates, statistic, point, design, options)
-        result |= named(
-            "difference_ci", [[bound * options.scale for bound in bounds] for bounds in intervals]
-        )
+        scaled = [[float(bound * options.scale) for bound in bounds] for bounds in intervals]
+        result |= named("difference_ci", scaled)
     if systems.songs is not None:
         return result | named("bootstrap_pvalue", bootstrap_p_values(replicates))
     return result | _p_values_of_independent_rows(systems, options)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .differences import SCORE_NAMES, compare
+from .correlations import SCORE_NAMES
+from .differences import compare
 from .inputs import refusal
 from .significance import holm
 

@@ -10,6 +10,7 @@ from scipy.special import betainc
 
 from .inputs import INPUT_NAMES, checked_pair, refusal, refuse_too_few
 
+SCORE_NAMES = ("pearson", "spearmanr", "combined_score")
 Undefined = Literal["nan", "raise"]
 
 # Inside these, no square, product or sum of 10^9 of them leaves the range of doubles.

@@ -226,7 +226,7 @@ def _one_column(array: np.ndarray, name: str) -> np.ndarray:
 
 def _as_doubles(column: np.ndarray, name: str) -> np.ndarray:
     kind = column.dtype.kind
-    if kind in "bf" or column.dtype.name == "bfloat16":
+    if kind in "bf":
         return column.astype(np.float64, copy=False)
     if kind in "iu":
         _refuse_beyond_doubles(column, name)

@@ -70,11 +70,14 @@ def bootstrap_intervals(
         statistic: the scores of resampled tables.
         point: the scores of the table as it is; NaN where undefined.
         design: what is drawn anew in a resample.
-        options: level, method, number and seed; a level must be given.
+        options: level, method, number and seed.
 
     Returns:
         ``[low, high]`` for each score, NaN where the score is undefined. Resamples with a constant side have
         no score and are left out; a warning says so where they are more than 5 %.
+
+    Raises:
+        ValueError: the options name no level.
     """
     if all(math.isnan(value) for value in point):
         return [[math.nan, math.nan] for _ in point]
@@ -85,11 +88,12 @@ def intervals_of(
     replicates: np.ndarray, statistic: Statistic, point: Sequence[float], design: Design, options: Options
 ) -> list[list[float]]:
     """:func:`bootstrap_intervals` of scores that :func:`draw_scores` drew before."""
-    jackknife = np.empty((0, len(point)))
-    if options.ci_method == "bca":
-        jackknife = stack_scores(statistic, design.leave_out())
+    if options.confidence_level is None:
+        raise refusal("no confidence_level", "a number between 0 and 1", "pass 0.95 for 95 %")
+    tails = np.array([(1 - options.confidence_level) / 2, (1 + options.confidence_level) / 2])
+    jackknife = None if options.ci_method == "percentile" else stack_scores(statistic, design.leave_out())
     return [
-        _interval(replicates[:, column], value, jackknife[:, column], options)
+        _interval(replicates[:, column], value, None if jackknife is None else jackknife[:, column], tails)
         for column, value in enumerate(point)
     ]
 
@@ -114,13 +118,13 @@ def stack_scores(statistic: Statistic, blocks: Iterable[np.ndarray]) -> np.ndarr
     return np.concatenate([statistic(weights) for weights in blocks])
 
 
-def _interval(replicates: np.ndarray, point: float, jackknife: np.ndarray, options: Options) -> list[float]:
+def _interval(
+    replicates: np.ndarray, point: float, jackknife: np.ndarray | None, tails: np.ndarray
+) -> list[float]:
     replicates = replicates[~np.isnan(replicates)]
     if math.isnan(point) or not len(replicates):
         return [math.nan, math.nan]
-    level = options.confidence_level or 0.0
-    tails = np.array([(1 - level) / 2, (1 + level) / 2])
-    if options.ci_method == "bca":
+    if jackknife is not None:
         tails = _bca_tails(tails, replicates, point, jackknife[~np.isnan(jackknife)])
     low, high = np.quantile(replicates, tails)
     return [float(low), float(high)]

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .correlations import SCORE_NAMES as SCORE_NAMES
 from .correlations import p_value, pearson_and_spearman
 from .inputs import as_song_codes, checked_pair
 from .intervals import Options, bootstrap_intervals
 from .resampling import WeightedScores, design_of
-
-SCORE_NAMES = ("pearson", "spearmanr", "combined_score")
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,11 @@ def score_with(
     found = pearson_and_spearman(x, y, options.undefined)
     point = (found.pearson, found.spearmanr, found.combined_score)
     result: dict[str, Any] = {
-        name: value * options.scale for name, value in zip(SCORE_NAMES, point, strict=True)
+        name: float(value * options.scale) for name, value in zip(SCORE_NAMES, point, strict=True)
     }
     if options.confidence_level is not None:
         for name, bounds in zip(SCORE_NAMES, _intervals(x, y, songs, point, options), strict=True):
-            result[f"{name}_ci"] = [bound * options.scale for bound in bounds]
+            result[f"{name}_ci"] = [float(bound * options.scale) for bound in bounds]
     if options.p_values:
         result["pearson_pvalue"] = p_value(found.pearson, len(x))
         result["spearmanr_pvalue"] = p_value(found.spearmanr, len(x))

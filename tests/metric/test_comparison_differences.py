@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lyricsim_comparison.differences import SCORE_NAMES, compare
+from lyricsim_comparison.differences import compare
 from lyricsim_comparison.rankings import compare_all
 from lyricsim_comparison.significance import holm, permutation_p_values, williams_p_value
-from lyricsim_metric.scores import score
+from lyricsim_metric.scores import SCORE_NAMES, score
 
 
 def two_systems(rows=68, better=0.0, seed=0):

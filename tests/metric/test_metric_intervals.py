@@ -91,6 +91,7 @@ def test_intervals_come_only_when_asked_for_and_scale_with_the_scores():
         assert scaled[name] == pytest.approx(100 * plain[name])
         assert scaled[f"{name}_ci"] == pytest.approx([100 * bound for bound in plain[f"{name}_ci"]])
         assert plain[f"{name}_ci"][0] < plain[name] < plain[f"{name}_ci"][1]
+    assert type(score(x, y, scale=np.float32(100))["pearson"]) is float
     values = [value for found in plain.values() for value in (found if isinstance(found, list) else [found])]
     assert {type(value) for value in values} == {float}
 
@@ -186,15 +187,17 @@ def test_intervals_of_resampled_songs_are_wider_where_songs_matter():
 
 @pytest.mark.slow
 def test_intervals_of_resampled_songs_cover_the_truth_where_intervals_of_rows_do_not():
-    truth = score(*dyads(400, seed=99)[:2])["pearson"]
+    # Gold: two song effects and one noise, each of variance 1; the other: twice the effects and two noises.
+    truth = (2 * 2 + 1) / math.sqrt((2 + 1) * (4 * 2 + 2))
     covered = {"rows": 0, "songs": 0}
     for seed in range(60):
         x, y, songs = dyads(20, seed)
         for kind, clusters in (("rows", None), ("songs", songs)):
             low, high = score(x, y, clusters, confidence_level=0.9, n_resamples=300)["pearson_ci"]
             covered[kind] += low <= truth <= high
-    assert covered["songs"] >= 48
-    assert covered["rows"] < covered["songs"] - 6
+    # Measured on 100 tables: 86 to 89 % for songs, 51 to 54 % for rows, of 90 % promised.
+    assert covered["songs"] >= 46
+    assert covered["rows"] < covered["songs"] - 10
 
 
 def test_blocks_bound_the_memory_and_not_the_result(monkeypatch):
