@@ -20,7 +20,7 @@ class EmbeddingCache:
     """
 
     def __init__(self, embed: Embed, limit: int = LIMIT) -> None:
-        self._embed = embed
+        self.embed = embed
         self._limit = limit
         self._known: OrderedDict[str, np.ndarray] = OrderedDict()
 
@@ -28,7 +28,7 @@ class EmbeddingCache:
         """Vectors of texts that may repeat, shape (texts, width), in the order given."""
         asked = dict.fromkeys(texts)
         if new := sorted(text for text in asked if text not in self._known):
-            self._known.update(zip(new, self._embed(new), strict=True))
+            self._known.update(zip(new, self.embed(new), strict=True))
         for text in asked:
             self._known.move_to_end(text)
         found = np.stack([self._known[text] for text in texts])

@@ -25,7 +25,7 @@ def song_groups(dataset: str, pairs: PairTable) -> dict[str, int]:
     songs = {song for pair in song_pairs(pairs) for song in pair}
     published = {} if Path(dataset).is_file() else _published_groups(dataset)
     if not published:
-        return song_splits.song_groups(_records(pairs), set(pairs.pair_ids))
+        return song_splits.song_groups(as_records(pairs), set(pairs.pair_ids))
     if missing := sorted(songs - published.keys()):
         raise UserError(
             f"song {missing[0]} of {dataset} is in no group",
@@ -53,7 +53,7 @@ def block_folds(pairs: PairTable, groups: Mapping[str, int], validation_share: f
         raise UserError(
             f"--validation-share {validation_share}", "at least 0 and below 1", "pass another value"
         )
-    records = {pair.pair_id: pair for pair in _records(pairs)}
+    records = {pair.pair_id: pair for pair in as_records(pairs)}
     folds = []
     for fold in song_splits.block_folds(list(records.values()), groups):
         known = [records[pair_id] for pair_id in fold.train]
@@ -64,10 +64,10 @@ def block_folds(pairs: PairTable, groups: Mapping[str, int], validation_share: f
     return [fold for fold in folds if fold.test]
 
 
-def _records(pairs: PairTable) -> list[Pair]:
-    """Pairs as the data set's rules know them; scores are rounded, since only their balance matters here."""
+def as_records(pairs: PairTable) -> list[Pair]:
+    """Pairs as the data set's rules know them, strata being thirds of a point: the means of three ratings."""
     return [
-        Pair(pair_id, *songs, (round(score),))
+        Pair(pair_id, *songs, (round(3 * score),))
         for pair_id, songs, score in zip(pairs.pair_ids, song_pairs(pairs), pairs.gold, strict=True)
     ]
 
