@@ -36,7 +36,7 @@ def audit_page(audits: Sequence[Audit], sample: bool = False) -> Page:
         Heading("What models without meaning score"),
         _probe_table(audits, drawn=True),
         _probe_table(audits, drawn=False),
-        Text("\n".join(f"{a.name}: {a.rule}." for a in audits)),
+        Table(("split", "how it was drawn anew"), tuple((a.name, a.rule) for a in audits)),
         Heading("What this can and can't prove"),
         Text(_LIMITS),
         *[part for a in audits if a.duplicates for part in _duplicate_parts(a)],

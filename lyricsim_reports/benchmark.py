@@ -1,7 +1,7 @@
 """The built dataset folder as this room reads it: checked against its record, without model or network."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,18 @@ class Benchmark:
     def sample(self) -> bool:
         """Whether this is the embedded sample and not LyricSIM."""
         return bool(self.record["sample"])
+
+    def whole(self, config: str) -> PairTable:
+        """The pairs of all splits of a configuration, each once, sorted by id."""
+        parts = self.splits[config]
+        place = {pair: (name, row) for name, part in parts.items() for row, pair in enumerate(part.pair_ids)}
+        rows = [parts[name].take([row]) for _, (name, row) in sorted(place.items())]
+        return PairTable(
+            **{
+                f.name: tuple(value for row in rows for value in getattr(row, f.name))
+                for f in fields(PairTable)
+            }
+        )
 
     def split_digest(self, config: str) -> str:
         """The digest that names a configuration's splits."""

@@ -30,7 +30,7 @@ class Leaderboard:
         results: every result, recomputed, in the order of their files' names.
         ranked: systems by block-cross-validated score on unseen songs.
         separations: the paired test of each two of these.
-        resamples: behind every interval and test.
+        resamples: behind ranks and tests.
     """
 
     benchmark: Benchmark
@@ -86,13 +86,13 @@ def make_leaderboard(results: Sequence[Result], benchmark: Benchmark, resamples:
     Args:
         results: checked by ``read_results``.
         benchmark: the dataset.
-        resamples: behind every interval and test.
+        resamples: behind ranks and tests.
 
     Raises:
         UserError: a result that does not fit the dataset or does not follow from its predictions.
     """
     bar = tqdm(results, desc="results", unit="file", leave=False)
-    measured = tuple(measure(result, benchmark, resamples) for result in bar)
+    measured = tuple(measure(result, benchmark) for result in bar)
     ranked, separations = standings([m for m in measured if is_ranked(m)], resamples)
     return Leaderboard(benchmark, measured, tuple(ranked), tuple(separations), resamples)
 
@@ -128,7 +128,7 @@ def _introduction(board: Leaderboard) -> str:
     return (
         "Every figure is recomputed from predictions and the dataset; a file whose stated score differs is "
         "rejected. Scores are in per cent; combined is the mean of Pearson's and Spearman's correlation. "
-        f"Intervals are 95 % (BCa, {board.resamples:,} resamples): songs drawn, since pairs that "
+        f"Intervals are 95 % (BCa): songs drawn, since pairs that "
         f"share a song are "
         f"not independent, and pairs drawn beside them. Data: {board.benchmark.name}, source fingerprint "
         f"{source[:_SHORT_DIGEST]}."

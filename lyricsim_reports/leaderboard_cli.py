@@ -135,7 +135,7 @@ def _parser() -> argparse.ArgumentParser:
             type=at_least(100),
             default=RESAMPLES,
             metavar="N",
-            help="behind every interval and test (default: %(default)s)",
+            help="behind ranks and tests (default: %(default)s)",
         )
     return parser
 

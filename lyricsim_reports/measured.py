@@ -13,15 +13,14 @@ from lyricsim_metric.intervals import Options, bootstrap_intervals
 from lyricsim_metric.resampling import WeightedScores, design_of
 from lyricsim_metric.scores import SCORE_NAMES
 from lyricsim_models.baselines import song_pairs
-from lyricsim_models.cross_validation import SPLIT, all_pairs
 from lyricsim_models.diagnostics import beside_scores
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import digest, fingerprint
 from lyricsim_reports.benchmark import Benchmark
-from lyricsim_reports.result_file import BLOCKS, Result
+from lyricsim_reports.result_file import BLOCK_SPLIT, BLOCKS, Result
 from lyricsim_tools.errors import UserError
 
-#: Resamples of every interval and test of a leaderboard.
+#: Resamples behind the intervals of a new result, and behind the ranks and tests of a leaderboard.
 RESAMPLES = 9999
 LEVEL = 0.95
 # Sums in another order differ in the last digits; intervals also with a new stream of random numbers.
@@ -64,20 +63,19 @@ class Measured:
     scores: Mapping[str, Any]
 
 
-def measure(result: Result, benchmark: Benchmark, resamples: int = RESAMPLES) -> Measured:
+def measure(result: Result, benchmark: Benchmark) -> Measured:
     """Check a result against the dataset and recompute its scores.
 
     Args:
         result: the file.
         benchmark: the dataset.
-        resamples: behind each interval.
 
     Raises:
         UserError: other data or splits, missing or foreign pairs, or a stated score that does not follow.
     """
     pairs = pairs_of(result, benchmark)
     predictions = prediction_array(result, pairs)
-    scores = measured_scores(predictions, pairs, resamples)
+    scores = measured_scores(predictions, pairs, result.resamples)
     refuse_other_scores(result, scores)
     return Measured(result, pairs, predictions, scores)
 
@@ -92,8 +90,8 @@ def pairs_of(result: Result, benchmark: Benchmark) -> PairTable:
         raise _mismatch(result, f"config {result.config}", ", ".join(benchmark.splits))
     splits = benchmark.splits[result.config]
     if result.protocol == BLOCKS:
-        pairs = all_pairs(splits)
-        fingerprints = fingerprint({SPLIT: pairs})
+        pairs = benchmark.whole(result.config)
+        fingerprints = fingerprint({BLOCK_SPLIT: pairs})
     elif "test" in splits:
         pairs, fingerprints = splits["test"], fingerprint(splits)
     else:

@@ -151,6 +151,8 @@ def _table_2(findings: Findings) -> list[Part]:
     )
     columns = ("dataset", "source", "size in pairs", "words (mean ± deviation)", "alpha")
     table = Table(columns, tuple(rows), marked=frozenset({len(rows) - 1}))
+    if findings.origin["sample"]:
+        return [table]
     note = (
         "Rows marked quoted are the paper's own; their data are not part of this project. "
         "The alpha of a filtered set can't be set beside that of an unfiltered one: see Reliability."

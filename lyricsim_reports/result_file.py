@@ -19,6 +19,8 @@ Kind = Literal["floor", "baseline", "model"]
 Protocol = Literal["song-disjoint block cross-validation", "test split"]
 BLOCKS: Protocol = "song-disjoint block cross-validation"
 TEST: Protocol = "test split"
+#: What cross-validation calls its one split; lyricsim_models.cross_validation, which says so, needs torch.
+BLOCK_SPLIT = "cross_validation"
 
 _SYSTEM = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -45,6 +47,7 @@ class Result:
         versions: Python and packages.
         git_revision: of the code; None where unknown.
         command: that makes the result anew.
+        resamples: behind each interval among the scores.
         scores: as stated, by name.
         predictions: seed, as text, to pair id to predicted score.
     """
@@ -65,6 +68,7 @@ class Result:
     versions: Mapping[str, str]
     git_revision: str | None
     command: str
+    resamples: int
     scores: Mapping[str, Any]
     predictions: Mapping[str, Mapping[str, float]]
 
@@ -197,6 +201,7 @@ _CHECKS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "versions": ("an object of texts", lambda v: isinstance(v, dict) and all(map(_text, v.values()))),
     "git_revision": ("a text or null", _text_or_none),
     "command": ("a text", _text),
+    "resamples": ("a whole number of at least 100", lambda v: type(v) is int and v >= 100),
     "scores": ("an object of numbers, pairs of numbers or null", _scores),
     "predictions": ("an object: seed to an object of pair ids and finite numbers", _predictions),
 }

@@ -13,11 +13,11 @@ from lyricsim_dataset.configurations import DEFAULT_CONFIG
 from lyricsim_metric.scores import SCORE_NAMES
 from lyricsim_models.baselines import BASELINES
 from lyricsim_models.config import Recipe
-from lyricsim_models.cross_validation import SPLIT
+from lyricsim_models.evaluation import three_scores
 from lyricsim_models.registry import load_registry
 from lyricsim_reports.benchmark import Benchmark
 from lyricsim_reports.measured import RESAMPLES, measured_scores, pairs_of, prediction_array, split_digest
-from lyricsim_reports.result_file import BLOCKS, TEST, Kind, Result
+from lyricsim_reports.result_file import BLOCK_SPLIT, BLOCKS, TEST, Kind, Result
 from lyricsim_tools.errors import UserError
 
 #: Baselines that know no meaning: counts of words and lines, and which songs they are.
@@ -54,7 +54,7 @@ class Run:
     @property
     def split(self) -> str:
         """The split that counts: the blocks' or test."""
-        return SPLIT if SPLIT in self.metrics else "test"
+        return BLOCK_SPLIT if BLOCK_SPLIT in self.metrics else "test"
 
     @property
     def seed(self) -> int:
@@ -130,15 +130,8 @@ def result_of(
     draft = dataclasses.replace(draft, predictions=predictions)
     table = prediction_array(draft, pairs)
     for run, row in zip(runs, table, strict=True):
-        _refuse_other_metrics(run, measured_point(row, pairs.gold), len(wanted))
-    return dataclasses.replace(draft, scores=measured_scores(table, pairs, resamples))
-
-
-def measured_point(predictions: Any, gold: Sequence[float]) -> Mapping[str, float | None]:
-    """The three scores of one seed, as a run states them."""
-    from lyricsim_models.evaluation import three_scores
-
-    return three_scores(predictions, gold)
+        _refuse_other_metrics(run, three_scores(row, pairs.gold), len(wanted))
+    return dataclasses.replace(draft, resamples=resamples, scores=measured_scores(table, pairs, resamples))
 
 
 def _refuse_mixture(runs: Sequence[Run]) -> None:
@@ -184,13 +177,14 @@ def _draft(runs: Sequence[Run], naming: Naming) -> Result:
         data_fingerprint=settings["data_fingerprint"],
         config=settings["config"] or DEFAULT_CONFIG,
         split_digest="",
-        protocol=BLOCKS if run.split == SPLIT else TEST,
+        protocol=BLOCKS if run.split == BLOCK_SPLIT else TEST,
         training_share=float(protocol.get("training_share", 1)),
         seeds=tuple(run.seed for run in runs),
         settings=_without_folders(known),
         versions=run.record["versions"],
         git_revision=run.record.get("git_revision"),
         command=command(name, settings, [run.seed for run in runs]),
+        resamples=RESAMPLES,
         scores={},
         predictions={},
     )

@@ -1,0 +1,150 @@
+"""The audit of a split: what it finds, how it draws others like it, what probes score."""
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lyricsim_dataset.song_splits import songs_of
+from lyricsim_reports.audit import audit, config_split, read_split, redraw, rule_of
+from lyricsim_reports.audit_cli import main
+from lyricsim_reports.audit_page import audit_page
+from lyricsim_reports.near_duplicates import near_duplicates, trigrams
+from lyricsim_reports.page import to_markdown
+from lyricsim_reports.probes import summarise
+from lyricsim_tools.errors import UserError
+
+IDENTITY, VECTORS = "song identity only (no text)", "TF-IDF vectors"
+
+
+@pytest.fixture(scope="module")
+def audits(real):
+    names = ("filtered", "filtered-paper-split", "filtered-song-disjoint")
+    return {name: audit(name, config_split(real, name), real, draws=1, seed=5) for name in names}
+
+
+def itself(found, probe):
+    return next(p.itself for p in found.probes if p.probe == probe)
+
+
+def test_only_the_papers_arithmetic_has_test_pairs_in_train(audits):
+    assert {name: found.same_texts for name, found in audits.items()} == {
+        "filtered": 0,
+        "filtered-paper-split": 64,
+        "filtered-song-disjoint": 0,
+    }
+    leaked = audits["filtered-paper-split"].leaks
+    assert sum(len(leak.pairs) for leak in leaked if "test" in leak.splits) == 68
+    assert audits["filtered-song-disjoint"].songs_seen == (65, 0, 0)
+    assert audits["filtered"].songs_seen == (0, 0, 68)
+    assert not any(found.duplicates for found in audits.values())
+
+
+def test_remembering_songs_pays_only_where_test_pairs_are_left_in_train(audits):
+    clean, leaked = audits["filtered"], audits["filtered-paper-split"]
+    for probe in (IDENTITY, VECTORS):
+        assert itself(leaked, probe) > itself(clean, probe) + 0.12
+    assert round(itself(clean, IDENTITY), 2) == 0.72
+    assert round(itself(leaked, IDENTITY), 2) == 0.91
+
+
+def test_song_identity_is_undefined_on_songs_never_seen_and_printed_so(audits):
+    found = audits["filtered-song-disjoint"].probes[0]
+    assert math.isnan(found.itself)
+    assert (found.probe, found.draws, found.defined) == (IDENTITY, 1, 0)
+    text = to_markdown(audit_page(list(audits.values())))
+    row = next(line for line in text.splitlines() if line.startswith(f"| {IDENTITY}"))
+    assert row.endswith("| undefined (constant) |")
+
+
+@pytest.mark.parametrize("config", ["filtered", "filtered-paper-split"])
+def test_a_split_drawn_anew_has_the_sizes_and_the_overlap_of_the_old_one(real, config):
+    split = config_split(real, config)
+    rule = rule_of(split, real)
+    drawn = redraw(rule, seed=9)
+    ids = {part: {pair.pair_id for pair in pairs} for part, pairs in drawn.items()}
+    assert (len(ids["train"]), len(ids["test"])) == (len(split["train"]), len(split["test"]))
+    assert len(ids["train"] & ids["test"]) == rule.shared
+    assert ids["test"] != {pair.pair_id for pair in split["test"]}
+    assert redraw(rule, seed=9) == drawn
+
+
+def test_a_song_disjoint_split_drawn_anew_shares_no_song(real):
+    rule = rule_of(config_split(real, "filtered-song-disjoint"), real)
+    drawn = redraw(rule, seed=9)
+    assert len(rule.pairs) == 676
+    assert songs_of(drawn["train"]).isdisjoint(songs_of(drawn["test"]))
+    assert len(songs_of(drawn["test"])) <= rule.test_songs == 24
+
+
+def test_the_same_text_under_another_id_is_found_whatever_its_punctuation(sample):
+    split = config_split(sample, "filtered-song-disjoint")
+    tested, trained = sorted(songs_of(split["test"]))[0], sorted(songs_of(split["train"]))[0]
+    lyrics = {song.song_id: song.lyrics for song in sample.tables.songs}
+    songs = [
+        dataclasses.replace(s, lyrics=lyrics[tested].upper().replace("\n", ",\n"))
+        if s.song_id == trained
+        else s
+        for s in sample.tables.songs
+    ]
+    copied = dataclasses.replace(sample, tables=dataclasses.replace(sample.tables, songs=tuple(songs)))
+    (found,) = audit("copied", split, copied, draws=0, seed=1).duplicates
+    assert (set(found.songs), found.similarity) == ({tested, trained}, 1.0)
+
+
+@given(st.lists(st.text(alphabet="ab c", max_size=12), min_size=2, max_size=6))
+def test_near_duplicates_are_those_of_a_comparison_of_all(texts):
+    lyrics = {str(number): text for number, text in enumerate(texts)}
+    found = {d.songs: d.similarity for d in near_duplicates(lyrics, 0.3)}
+    for one in lyrics:
+        for other in lyrics:
+            a, b = trigrams(lyrics[one]), trigrams(lyrics[other])
+            expected = len(a & b) / len(a | b) if a & b else 0.0
+            if one < other:
+                assert found.get((one, other), 0.0) == (expected if expected >= 0.3 else 0.0)
+
+
+def test_probes_count_undefined_draws_and_leave_them_out_of_the_mean():
+    (found,) = summarise({"p": 0.5}, [{"p": 0.2}, {"p": math.nan}, {"p": 0.4}])
+    assert (found.draws, found.defined, round(found.mean, 3)) == (3, 2, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("content", "given"),
+    [
+        ("pair,split\n1_2,train\n", "pair_id None"),
+        ("pair_id,split\nnone,train\n", "'none'"),
+        ("pair_id,split\n{a},dev\n", "'dev'"),
+        ("pair_id,split\n{a},train\n{a},train\n", "line 3"),
+        ("pair_id,split\n{a},train\n", "no test pair"),
+        ("pair_id,split\n", "no train pair"),
+    ],
+)
+def test_a_broken_split_file_is_refused_with_its_line(sample, tmp_path, content, given):
+    path = tmp_path / "split.csv"
+    path.write_text(content.format(a=sample.tables.pairs[0].pair_id))
+    with pytest.raises(UserError) as error:
+        read_split(path, sample)
+    assert given in error.value.given
+
+
+def test_the_command_audits_a_users_split_of_the_sample(sample_folder, sample, tmp_path, capsys):
+    pairs = sample.tables.pairs
+    parts = ["test" if number % 5 == 0 else "train" for number in range(len(pairs))]
+    rows = [f"{pair.pair_id},{part}" for pair, part in zip(pairs, parts, strict=True)]
+    rows.append(f"{pairs[0].pair_id},train")
+    (tmp_path / "mine.csv").write_text("\n".join(["pair_id,split", *rows]) + "\n")
+    options = ["--dataset", str(sample_folder), "--split", str(tmp_path / "mine.csv"), "--draws", "1"]
+    assert main([*options, "--output", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert "1 of them left in train" in printed
+    assert (tmp_path / "out.md").read_text() == printed
+    assert (tmp_path / "out.html").is_file()
+    assert not any(song.lyrics.splitlines()[0] in printed for song in sample.tables.songs)
+
+
+def test_an_unknown_configuration_is_one_message_and_status_2(sample_folder, capsys):
+    assert main(["--dataset", str(sample_folder), "--config", "none"]) == 2
+    assert "filtered-song-disjoint" in capsys.readouterr().err

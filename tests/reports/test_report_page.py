@@ -1,0 +1,56 @@
+"""One document, two renderings."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lyricsim_reports.page import Heading, Page, Picture, Table, Text, to_html, to_markdown
+
+PICTURE = Picture("figure-1", "A caption.", 'Bars & "lines"')
+SVG = '<?xml version="1.0"?>\n<svg><defs><path id="a"/></defs><use href="#a" clip-path="url(#a)"/></svg>'
+
+
+def page(*parts):
+    return Page("A <title>", parts)
+
+
+def test_markdown_holds_every_part_in_order():
+    text = to_markdown(
+        page(Heading("Part"), Text("Words."), Table(("a", "b"), (("x", 1.23456),)), PICTURE), "p/"
+    )
+    assert (
+        text.index("## Part")
+        < text.index("Words.")
+        < text.index("| x | 1.235 |")
+        < text.index("p/figure-1.svg")
+    )
+
+
+def test_undefined_and_absent_cells_are_said_so_and_never_shown_as_numbers():
+    text = to_markdown(page(Table(("a", "b", "c"), (("x", float("nan"), None),))))
+    assert "| x | undefined | – |" in text
+
+
+def test_html_loads_nothing_and_keeps_ids_of_several_pictures_apart():
+    html = to_html(page(PICTURE, Picture("figure-2", "", "")), {"figure-1": SVG, "figure-2": SVG})
+    assert not re.search(r'(?:src|href)="(?!#)', html)
+    assert "<?xml" not in html
+    ids = re.findall(r' id="([^"]+)"', html)
+    assert sorted(ids) == ["figure-1-a", "figure-2-a"]
+    assert 'href="#figure-1-a" clip-path="url(#figure-1-a)"' in html
+
+
+def test_marked_rows_and_captions_are_in_the_html():
+    html = to_html(page(Table(("a",), (("x",), ("y",)), "Said first.", frozenset({1}))), {})
+    assert '<tr class="marked"><th scope="row">y</th></tr>' in html
+    assert html.index("Said first.") < html.index("<table>")
+
+
+@given(st.text())
+def test_no_text_can_break_out_of_the_html(text):
+    html = to_html(page(Text(text), Table((text,), ((text,),), text), Heading(text)), {})
+    body = html[html.index("<main>") :]
+    assert set(re.findall(r"</?([a-z0-9]+)", body)) <= {
+        *("main", "h1", "h2", "p", "div", "table", "thead", "tbody", "tr", "th", "td", "body", "html")
+    }
