@@ -97,9 +97,7 @@ def plan_changes(api: "HfApi", request: PushRequest, files: Sequence[LocalFile])
     if foreign and not request.overwrite and not _is_fresh(api, request, remote):
         raise _foreign_files(request, foreign)
     additions = {name: wanted[name] for name in differing}
-    deletions = tuple(
-        sorted(name for name in remote.record if name not in wanted and name in remote.contents)
-    )
+    deletions = tuple(sorted(name for name in remote.record if name not in wanted and _is_ours(name, remote)))
     if additions or deletions or record != remote.record:
         additions[RECORD_NAME] = _record_bytes(record)
     return Changes(remote.head, additions, deletions, tuple(sorted(set(wanted) - set(differing))))
@@ -184,6 +182,13 @@ def _is_foreign(name: str, wanted: Mapping[str, Path | bytes], remote: Remote) -
     if name not in remote.contents or remote.contents[name] in _both(remote.record.get(name)):
         return False
     return not (name == CARD_NAME and isinstance(wanted[name], bytes))
+
+
+def _is_ours(name: str, remote: Remote) -> bool:
+    """Whether a file is still what an earlier push wrote; the record comes from the Hub and is not trusted."""
+    parts = name.split("/")
+    is_plain = "" not in parts and ".." not in parts
+    return is_plain and remote.contents.get(name) in _both(remote.record[name])
 
 
 def _both(ids: ContentIds | None) -> tuple[str, ...]:

@@ -85,6 +85,15 @@ def test_only_what_changed_is_sent_and_what_went_is_taken_out(hub, tmp_path):
     assert len(hub.server.requests("PUT")) == 1
 
 
+def test_a_file_that_went_from_the_folder_stays_if_somebody_edited_it(hub, tmp_path):
+    folder = model_folder(tmp_path)
+    push(hub, folder)
+    hub.server.store.put("model", f"{hub.user}/m", {"tokenizer.json": b"edited by hand"})
+    (folder / "tokenizer.json").unlink()
+    assert push(hub, folder).returncode == 0
+    assert published(hub)["tokenizer.json"] == b"edited by hand"
+
+
 def test_hand_edits_outside_the_generated_blocks_survive_every_later_push(hub, tmp_path):
     folder = model_folder(tmp_path)
     push(hub, folder)

@@ -16,11 +16,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hub-round-trips")]
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:9"}
 ARCHITECTURES = ("cross-encoder", "bi-encoder")
-PUBLISH = """
-from pathlib import Path
-from lyricsim_cards.publish import publish_run
-print(publish_run(Path("{folder}"), "tester/{folder}").url)
-"""
 LOADED_BY_TRANSFORMERS = """
 import csv, json, torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
@@ -74,8 +69,7 @@ def place(tmp_path_factory):
         hub = HubForTest(server, tmp_path_factory.mktemp("round-trips"))
         build(hub)
         for architecture in ARCHITECTURES:
-            train(hub, architecture)
-            hub.python(PUBLISH.format(folder=architecture), "author")
+            train_and_publish(hub, architecture)
         push(hub, hub.folder / "lyricsim-sample", "dataset")
         for space in ("lyricsim_metric", "lyricsim_comparison"):
             push(hub, REPOSITORY / space, "space")
@@ -102,7 +96,7 @@ with open("pairs.csv", "w", encoding="utf-8", newline="") as stream:
     hub.python(write_pairs, "author")
 
 
-def train(hub, architecture):
+def train_and_publish(hub, architecture):
     code = """
 from pathlib import Path
 from datasets import load_dataset
@@ -113,7 +107,8 @@ write_tiny_model(Path("base"), load_dataset("lyricsim-sample", "songs", split="t
         hub.python(code, "author")
     script = [str(REPOSITORY / "training" / "finetune.py"), "--model", "base", "--dataset", "lyricsim-sample"]
     options = ["--config", "filtered", "--max-steps", "4", "--architecture", architecture]
-    done(hub.run([*script, *options, "--output", architecture], "author", ACCELERATE_USE_CPU="true"))
+    options += ["--output", architecture, "--push-to-hub", f"{hub.user}/{architecture}"]
+    done(hub.run([*script, *options], "author", ACCELERATE_USE_CPU="true"))
 
 
 def push(hub, folder, kind):
