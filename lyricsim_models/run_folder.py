@@ -82,8 +82,12 @@ def _continue(folder: Path, settings: Mapping[str, Any]) -> State:
             "the same settings for --resume",
             "repeat its command, or choose another --output",
         )
+    if run["status"] == "complete":
+        # A kill may have come between the last file and the removal of what it replaced.
+        drop_checkpoints(folder)
+        return "complete"
     remove_partial(folder)
-    return "complete" if run["status"] == "complete" else "interrupted"
+    return "interrupted"
 
 
 def decisive(settings: Mapping[str, Any]) -> dict[str, Any]:
