@@ -1,23 +1,22 @@
 """``lyricsim-cards``: write the cards of models, and check any card."""
 
 import argparse
-import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from lyricsim_cards.check import Fault, check_cards
 from lyricsim_cards.check_options import CheckOptions
 from lyricsim_cards.measure import measure_folder, read_gold
 from lyricsim_cards.model_card import write_model_card
-from lyricsim_cards.model_folder import CardExtras, read_model_folder, unseen_scores
+from lyricsim_cards.model_folder import CardExtras, floor_scores, read_model_folder, unseen_scores
 from lyricsim_cards.paper_cards import write_paper_cards
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.tables import print_json
 
 _EXAMPLES = """examples:
   lyricsim-cards model runs/bertin --repo-id your-name/lyricsim-bertin --dataset lyricsim \\
-      --dataset-id your-name/lyricsim --unseen runs/bertin-disjoint --floors floors.json
+      --dataset-id your-name/lyricsim --unseen runs/bertin-disjoint --floors runs/lengths runs/overlap
   lyricsim-cards paper model_cards
   lyricsim-cards check model_cards/*/README.md runs/bertin/README.md
 """
@@ -48,7 +47,7 @@ def _model(options: argparse.Namespace) -> int:
         repo_id=options.repo_id,
         dataset_id=options.dataset_id,
         unseen=unseen_scores(options.unseen) if options.unseen else None,
-        floors=read_floors(options.floors) if options.floors else {},
+        floors=floor_scores(model, options.floors),
     )
     sys.stdout.write(f"{write_model_card(options.folder, extras)}\n")
     return 0
@@ -66,23 +65,6 @@ def _check(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(_report(options.cards, faults))
     return 1 if faults else 0
-
-
-def read_floors(path: Path) -> Mapping[str, float]:
-    """Floors from a JSON object: title → combined score, 0 to 1.
-
-    Raises:
-        UserError: not such an object.
-    """
-    try:
-        value = json.loads(path.read_text("utf-8"))
-        return {str(title): float(score) for title, score in value.items()}
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise UserError(
-            f"{path} holds no floors: {error}",
-            'a JSON object such as {"word overlap": 0.666}',
-            "correct the file",
-        ) from error
 
 
 def _report(cards: Sequence[Path], faults: Sequence[Fault]) -> str:
@@ -109,7 +91,14 @@ def _parser() -> argparse.ArgumentParser:
     model.add_argument("--dataset-id", metavar="OWNER/NAME", help="the dataset's id on the Hub")
     model.add_argument("--dataset", metavar="FOLDER", help="the dataset, to measure intervals and biases")
     model.add_argument("--unseen", type=Path, metavar="FOLDER", help="sibling run on songs never seen")
-    model.add_argument("--floors", type=Path, metavar="JSON", help="floors on the same test pairs")
+    model.add_argument(
+        "--floors",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FOLDER",
+        help="runs of training/svm_baseline.py",
+    )
     model.set_defaults(run=_model)
     paper = commands.add_parser("paper", help="write the prepared cards of the paper's eight models")
     paper.add_argument("folder", type=Path, help="one folder a model goes below it")

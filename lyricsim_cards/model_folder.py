@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ class CardExtras:
         dataset_id: the dataset's id on the Hub; None: it was a local folder.
         unseen: scores of a sibling run, same recipe, whose test songs were never seen; with its ``name`` and
             ``config``.
-        floors: title of a floor → its combined score on the same test pairs, 0 to 1.
+        floors: name of a baseline → its combined score on the same test pairs, 0 to 1.
         measured: split → what ``measure`` finds; empty: not measured.
     """
 
@@ -140,6 +140,29 @@ def unseen_scores(sibling: Path) -> dict[str, Any]:
             "train the same recipe on filtered-song-disjoint and name that run",
         )
     return {"name": sibling.name, "config": config, **scores}
+
+
+def floor_scores(model: ModelFolder, runs: Sequence[Path]) -> dict[str, float]:
+    """Names and combined test scores of baseline runs, for another run's card.
+
+    Raises:
+        UserError: a baseline saw other data than the model did, or has no test score.
+    """
+    found = {}
+    for folder in runs:
+        baseline = read_model_folder(folder)
+        score = baseline.metrics.get("test", {}).get("combined_score")
+        if (
+            baseline.settings.get("data_fingerprint") != model.settings.get("data_fingerprint")
+            or score is None
+        ):
+            raise UserError(
+                f"{folder} is no baseline for {model.folder}: other data, or no test score",
+                "a run of training/svm_baseline.py on the same dataset and configuration",
+                "run the baseline on the data that the model was trained on",
+            )
+        found[str(baseline.settings["model"])] = float(score)
+    return found
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """From a run's folder to a model on the Hub: its figures measured, its card written, its files pushed."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lyricsim_cards.measure import measure_folder, read_gold
 from lyricsim_cards.model_card import write_model_card
-from lyricsim_cards.model_folder import ModelFolder, is_hub_id, read_model_folder, unseen_scores
+from lyricsim_cards.model_folder import ModelFolder, floor_scores, is_hub_id, read_model_folder, unseen_scores
 from lyricsim_tools.hub import PushResult, push_folder
 from lyricsim_tools.hub_request import require_owner
 
@@ -20,7 +20,7 @@ def publish_run(
     revision: str | None = None,
     dry_run: bool = False,
     unseen: Path | None = None,
-    floors: Mapping[str, float] | None = None,
+    floors: Sequence[Path] = (),
 ) -> PushResult:
     """Write a complete run's card and publish its model.
 
@@ -31,7 +31,7 @@ def publish_run(
         revision: the branch to write, created if need be.
         dry_run: write the card, say what would be sent, and send nothing.
         unseen: a sibling run on songs never seen, for the card; None keeps what the card had.
-        floors: floors on the same test pairs, title → combined score, 0 to 1; None keeps what the card had.
+        floors: runs of baselines on the same data, for the card; none keeps what the card had.
 
     Raises:
         UserError: the run isn't complete, its stated scores don't follow from its predictions, or the push
@@ -41,7 +41,7 @@ def publish_run(
     model = read_model_folder(folder)
     changes: dict[str, Any] = {"repo_id": repo_id, "measured": _measured(model) or model.extras.measured}
     changes |= {"unseen": unseen_scores(unseen)} if unseen else {}
-    changes |= {"floors": floors} if floors else {}
+    changes |= {"floors": floor_scores(model, floors)} if floors else {}
     write_model_card(folder, dataclasses.replace(model.extras, **changes))
     return push_folder(
         folder,

@@ -134,9 +134,10 @@ def _environment(hub: Hub, workplace: Path) -> dict[str, str]:
 @contextlib.contextmanager
 def _hub(cards: Sequence[Path], options: CheckOptions) -> Iterator[Hub]:
     if options.endpoint:
-        yield Hub(
-            options.endpoint, os.environ.get("HF_TOKEN", ""), os.environ.get("LYRICSIM_OWNER", "tester")
-        )
+        from huggingface_hub import HfApi, get_token
+
+        owner = HfApi(endpoint=options.endpoint).whoami()["name"]
+        yield Hub(options.endpoint, get_token() or "", owner)
         return
     server = options.root / SERVER
     if not server.is_file():
@@ -147,12 +148,11 @@ def _hub(cards: Sequence[Path], options: CheckOptions) -> Iterator[Hub]:
         )
     owners = {owner for path in cards for owner in _owners(path)}
     command = [sys.executable, str(server), *[word for owner in owners for word in ("--owner", owner)]]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        yield Hub(*(process.stdout.readline().split() if process.stdout else ()))
-    finally:
-        process.terminate()
-        process.wait()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield Hub(*(process.stdout.readline().split() if process.stdout else ()))
+        finally:
+            process.terminate()
 
 
 def _owners(path: Path) -> list[str]:

@@ -185,7 +185,7 @@ def _is_foreign(name: str, wanted: Mapping[str, Path | bytes], remote: Remote) -
 
 
 def _is_ours(name: str, remote: Remote) -> bool:
-    """Whether a file is still what an earlier push wrote; the record comes from the Hub and is not trusted."""
+    """Whether a file is still what an earlier push wrote; the record comes from the Hub: not trusted."""
     parts = name.split("/")
     is_plain = "" not in parts and ".." not in parts
     return is_plain and remote.contents.get(name) in _both(remote.record[name])

@@ -5,9 +5,10 @@ import yaml
 from runs import GOLD, RECIPE, run_folder
 from support import REPOSITORY
 
+from lyricsim_cards.cli import main
 from lyricsim_cards.measure import GoldPair, measure, measure_folder
 from lyricsim_cards.model_card import write_model_card
-from lyricsim_cards.model_folder import CardExtras, read_model_folder, unseen_scores
+from lyricsim_cards.model_folder import CardExtras, floor_scores, read_model_folder, unseen_scores
 from lyricsim_cards.paper_cards import render_paper_card
 from lyricsim_cards.prose import placeholders
 from lyricsim_models.registry import paper_models
@@ -124,11 +125,34 @@ def test_a_pair_without_a_prediction_is_refused():
 
 def test_the_score_on_unseen_songs_comes_from_a_named_sibling(tmp_path):
     sibling = run_folder(tmp_path / "disjoint", config="filtered-song-disjoint")
-    card = card_of(run_folder(tmp_path / "r"), unseen=unseen_scores(sibling), floors={"word overlap": 0.666})
+    card = card_of(run_folder(tmp_path / "r"), unseen=unseen_scores(sibling))
     assert "sibling run `disjoint`: the same recipe on `filtered-song-disjoint`" in card
-    assert "| word overlap | 66.60 |" in card
     with pytest.raises(UserError, match="trained on configuration 'filtered'"):
         unseen_scores(tmp_path / "r")
+
+
+def test_floors_come_from_baselines_on_the_same_data(tmp_path):
+    folder = run_folder(tmp_path / "r")
+    model, floor = read_model_folder(folder), run_folder(tmp_path / "overlap", model="word-overlap")
+    card = card_of(folder, floors=floor_scores(model, [floor]))
+    shown = json.loads((floor / "metrics.json").read_text())["test"]["combined_score"]
+    assert f"| word-overlap | {100 * shown:.2f} |" in card
+    other = run_folder(tmp_path / "other", data_fingerprint="ef" * 32)
+    with pytest.raises(UserError, match="no baseline for"):
+        floor_scores(model, [other])
+
+
+def test_the_command_writes_a_card_from_folders(tmp_path, capsys):
+    folder, floor = run_folder(tmp_path / "r"), run_folder(tmp_path / "overlap", model="word-overlap")
+    sibling = run_folder(tmp_path / "disjoint", config="filtered-song-disjoint")
+    options = ["--repo-id", "me/m", "--unseen", str(sibling), "--floors", str(floor)]
+    assert main(["model", str(folder), *options]) == 0
+    assert capsys.readouterr().out.strip() == str(folder / "README.md")
+    card = (folder / "README.md").read_text()
+    assert 'CrossEncoder("me/m")' in card
+    assert "word-overlap" in card
+    assert main(["model", str(tmp_path / "none")]) == 2
+    assert "run.json" in capsys.readouterr().err
 
 
 def test_a_card_never_shows_a_path_of_the_machine(tmp_path):
