@@ -15,7 +15,7 @@ class Table:
     """All feature rows of a task.
 
     Args:
-        x: shape (n, d), float32.
+        x: shape (n, d); float32 for torch's heads.
         y: shape (n,), class ids from 0.
         classes: how many.
     """

@@ -44,9 +44,12 @@ def _classifier(task: Task, settings: Settings) -> Classifier:
     return ExactTorch(classifier, schedule, settings.seed, settings.device)
 
 
-def _table(task: Task, data: TaskData, blocks: Blocks) -> tuple[Table, dict[str, np.ndarray]]:
-    """All rows under each other, and where each split's are."""
-    x = np.vstack([x.astype(np.float32, copy=False) for x, _ in blocks.values()])
+def _table(
+    task: Task, data: TaskData, blocks: Blocks, settings: Settings
+) -> tuple[Table, dict[str, np.ndarray]]:
+    """All rows under each other, and where each split's are; torch's heads compute in single precision."""
+    x = np.vstack([x for x, _ in blocks.values()])
+    x = x.astype(np.float32, copy=False) if settings.usepytorch else x
     y = np.concatenate([labels for _, labels in blocks.values()]).astype(np.int64)
     ends = np.cumsum([len(labels) for _, labels in blocks.values()])
     rows = np.split(np.arange(len(y)), ends[:-1])
@@ -55,7 +58,7 @@ def _table(task: Task, data: TaskData, blocks: Blocks) -> tuple[Table, dict[str,
 
 def classify(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Outcome:
     """Choose a strength and test it, by the task's kind of head."""
-    table, rows = _table(task, data, blocks)
+    table, rows = _table(task, data, blocks, settings)
     classifier = _classifier(task, settings)
     if task.head == "innerkfold":
         seed = inner_fold_seed(settings.protocol, settings.seed)

@@ -65,8 +65,11 @@ def test_settings_without_a_fast_way_take_the_exact_path(classifier: Classifier)
     assert all((a.predicted == b.predicted).all() for a, b in zip(exact[0], fast[0], strict=True))
 
 
-def test_one_step_of_the_stack_is_one_step_of_autograd_and_adam() -> None:
-    table = _table(70, 5, 3)
+@pytest.mark.parametrize("scale", [1.0, 1e-6])
+def test_steps_of_the_stack_are_those_of_autograd_and_adam(scale: float) -> None:
+    drawn = _table(70, 5, 3)
+    # With tiny gradients Adam's epsilon shows.
+    table = Table(np.float32(scale) * drawn.x, drawn.y, 3)
     strengths = torch.tensor([[1e-1, 1e-3], [0.0, 1e-2]])
     stack = LinearStack(with_ones(torch.tensor(table.x)), 5, 3, strengths, seed=4, batch=70)
     rows = torch.arange(70).repeat(2, 1)

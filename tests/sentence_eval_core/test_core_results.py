@@ -27,6 +27,7 @@ def _leaves(value: object) -> Iterator[object]:
         yield value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["exact", "fast"])
 @pytest.mark.parametrize("protocol", ["compatible", "corrected"])
 def test_every_task_runs_and_gives_upstreams_keys_with_plain_numbers(
