@@ -35,7 +35,7 @@ class SE:
     """
 
     def __init__(self, params: Mapping[str, Any], batcher: Batcher, prepare: Prepare | None = None) -> None:
-        self.params = Params(params)
+        self.params = Params({**_defaults(), **params})
         self.batcher = batcher
         self.prepare = prepare
         self.results: dict[str, Any] = {}
@@ -60,6 +60,12 @@ class SE:
         if isinstance(tasks, str) and names:
             self.results = self.results[names[0]]
         return self.results
+
+
+def _defaults() -> dict[str, Any]:
+    """What upstream's engine writes into ``params`` where the caller says nothing; batchers read some."""
+    head = {"usepytorch": True, "seed": 1111, "batch_size": 128, "nhid": 0, "kfold": 5}
+    return {**head, "classifier": {"nhid": 0}}
 
 
 def evaluate_task(

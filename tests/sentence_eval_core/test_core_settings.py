@@ -18,6 +18,13 @@ def test_defaults_are_upstreams() -> None:
     assert (settings.protocol, settings.device) == ("compatible", "cpu")
 
 
+def test_a_batcher_finds_upstreams_defaults_in_its_params(characters: Batcher) -> None:
+    params = SE({"task_path": "data", "kfold": 10}, characters).params
+    assert (params.batch_size, params.seed, params.usepytorch, params.nhid) == (128, 1111, True, 0)
+    assert params.classifier == {"nhid": 0}
+    assert params.kfold == 10
+
+
 def test_none_is_as_good_as_absent() -> None:
     absent = read_settings({"task_path": "data"})
     assert read_settings({"task_path": "data", "seed": None, "classifier": None, "device": None}) == absent
