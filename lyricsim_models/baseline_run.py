@@ -43,6 +43,7 @@ class BaselineJob:
         overwrite: replace an earlier run in ``output``.
         resume: leave a complete run in ``output`` as it is.
         allow_seen: score test pairs that training saw, and mark the result.
+        prompt: text before each lyric for the encoder; None for what its authors prescribe.
     """
 
     name: str
@@ -54,6 +55,7 @@ class BaselineJob:
     overwrite: bool = False
     resume: bool = False
     allow_seen: bool = False
+    prompt: str | None = None
 
     def settings(self, data_fingerprint: str) -> dict[str, Any]:
         """What decides the result, as plain JSON values."""
@@ -66,6 +68,7 @@ class BaselineJob:
                 "features": list(self.baseline.features),
                 "estimator": self.baseline.estimator,
                 "encoder": self.encoder,
+                "prompt": self.prompt,
             },
         }
 

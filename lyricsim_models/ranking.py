@@ -51,6 +51,7 @@ class RankingJob:
         vectors: file that keeps the catalogue's vectors; None for none.
         batch_size: texts or pairs computed at once.
         max_length: most tokens of a sequence.
+        prompt: text before each lyric for the encoder; None for what its authors prescribe.
     """
 
     model: str
@@ -63,6 +64,7 @@ class RankingJob:
     vectors: Path | None = None
     batch_size: int = 32
     max_length: int = 512
+    prompt: str | None = None
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ def _recall(job: RankingJob, catalogue: Catalogue, queries: Sequence[Query]) -> 
     from lyricsim_models.sentence_folder import read_line
     from lyricsim_models.zero_shot import zero_shot_encoder
 
-    embed = zero_shot_encoder(job.model, job.batch_size)
+    embed = zero_shot_encoder(job.model, job.batch_size, job.prompt)
     vectors = _vectors(job, catalogue, embed)
     slope, intercept = read_line(resolve(job.model))
     rows, similarity = nearest(vectors, embed([q.lyrics for q in queries]), count + 1)
@@ -196,7 +198,7 @@ def _rescore(
 
 def _vectors(job: RankingJob, catalogue: Catalogue, embed: object) -> np.ndarray:
     """The catalogue's vectors, from the file that keeps them where it fits catalogue and model."""
-    identity = json.dumps([job.model, weights_digest(Path(job.model)), sha256_of(job.catalogue)])
+    identity = json.dumps([job.model, job.prompt, weights_digest(Path(job.model)), sha256_of(job.catalogue)])
     if job.vectors is not None and job.vectors.is_file():
         with np.load(job.vectors, allow_pickle=False) as kept:
             if str(kept["identity"]) == identity:

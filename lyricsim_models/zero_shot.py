@@ -9,15 +9,16 @@ from lyricsim_models.registry import resolve
 from lyricsim_models.scoring import PairScorer
 
 
-def zero_shot_encoder(name: str, batch_size: int = 32) -> EmbeddingCache:
+def zero_shot_encoder(name: str, batch_size: int = 32, prompt: str | None = None) -> EmbeddingCache:
     """Load an encoder as a function that turns each distinct text into a vector once.
 
     Args:
         name: registry name, Hub id or folder; a bi-encoder trained here is one too.
         batch_size: texts computed at once.
+        prompt: text before each text; None for what the registry or the model's own files say.
 
     Returns:
-        Texts to unit vectors, shape (texts, width), each text with the prompt its authors prescribe.
+        Texts to unit vectors, shape (texts, width).
 
     Raises:
         UserError: no such model, or one that cannot be loaded.
@@ -25,6 +26,6 @@ def zero_shot_encoder(name: str, batch_size: int = 32) -> EmbeddingCache:
     import torch
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    loaded = load(resolve(name), Recipe(architecture="bi-encoder"), seed=0)
+    loaded = load(resolve(name), Recipe(architecture="bi-encoder", prompt=prompt), seed=0)
     loaded.scorer.to(device).eval()
     return EmbeddingCache(partial(PairScorer(loaded, device).embed, batch_size=batch_size))

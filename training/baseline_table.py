@@ -57,6 +57,10 @@ def parser() -> argparse.ArgumentParser:
         "--config", default="filtered", help="a configuration with disjoint splits (default: filtered)"
     )
     cli.add_argument("--encoder", help="for the zero-shot baselines, which are left out without it")
+    cli.add_argument(
+        "--prompt", help="text before each lyric (default: what the encoder's authors prescribe)"
+    )
+    cli.add_argument("--only", nargs="+", choices=BASELINES, metavar="NAME", help="these baselines only")
     cli.add_argument("--draws", type=int, default=20, help="fresh splits of each kind (default: 20)")
     cli.add_argument("--output", type=Path, help="JSON file for the figures")
     return cli
@@ -86,7 +90,7 @@ def measure_all(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     if options.encoder:
         from lyricsim_models.zero_shot import zero_shot_encoder
 
-        embed = zero_shot_encoder(options.encoder)
+        embed = zero_shot_encoder(options.encoder, prompt=options.prompt)
     draws: dict[str, Draws] = {
         "published": [(published["train"].pair_ids, published["test"].pair_ids)],
         "clean": clean_draws(pairs, options.draws),
@@ -94,7 +98,8 @@ def measure_all(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
         "blocks": [(fold.train, fold.test) for fold in folds],
         "leaked": leaked_draws(pairs, options.draws),
     }
-    chosen = {name: b for name, b in BASELINES.items() if embed is not None or not b.needs_encoder}
+    named = {name: BASELINES[name] for name in options.only or BASELINES}
+    chosen = {name: b for name, b in named.items() if embed is not None or not b.needs_encoder}
     with warnings.catch_warnings():
         # Song identity predicts a constant for unseen songs; the table says so.
         warnings.filterwarnings("ignore", message=".*constant.*")

@@ -49,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     cli.add_argument("--output", type=Path, required=True, help="folder of the cross-validation")
     cli.add_argument("--baseline", metavar="NAME", help="a baseline of svm_baseline.py instead of --model")
     cli.add_argument("--encoder", help="with --baseline: model of the zero-shot cosine")
+    cli.add_argument("--prompt", help="text before each lyric (default: what the encoder's authors say)")
     cli.add_argument(
         "--validation-share",
         type=float,
@@ -84,9 +85,11 @@ def run_baseline_folds(options: argparse.Namespace, others: Sequence[str]) -> di
     from lyricsim_models.zero_shot import zero_shot_encoder
 
     shared = (options.encoder, options.dataset, options.config, options.output)
-    job = BaselineJob(options.baseline, find_baseline(options.baseline), *shared, resume=True)
+    job = BaselineJob(
+        options.baseline, find_baseline(options.baseline), *shared, resume=True, prompt=options.prompt
+    )
     plan = make_plan(options, options.output, job.settings(""))
-    embed = zero_shot_encoder(options.encoder) if options.encoder else None
+    embed = zero_shot_encoder(options.encoder, prompt=options.prompt) if options.encoder else None
 
     def run_fold(splits: Mapping[str, PairTable], folder: Path) -> None:
         run_baseline(dataclasses.replace(job, output=folder), splits, embed)
@@ -97,6 +100,7 @@ def run_baseline_folds(options: argparse.Namespace, others: Sequence[str]) -> di
 def run_model_folds(options: argparse.Namespace, others: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Cross-validate a fine-tuning recipe, once a seed."""
     shared = ["--dataset", options.dataset, "--output", str(options.output)]
+    shared += [] if options.prompt is None else ["--prompt", options.prompt]
     jobs = finetune.jobs_of(finetune.parser().parse_args([*others, *shared]))
     from lyricsim_models.run import run
     from lyricsim_models.workers import Workers

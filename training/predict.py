@@ -75,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
     ranking.add_argument(
         "--reranker", metavar="MODEL", help="scores the candidates: lexical or a trained model"
     )
+    ranking.add_argument("--prompt", help="text before each lyric (default: what the encoder's authors say)")
     ranking.add_argument(
         "--vectors", metavar="FILE", type=Path, help="keeps the catalogue's vectors for next time"
     )
@@ -145,6 +146,7 @@ def rank_catalogue(options: argparse.Namespace) -> None:
         vectors=options.vectors,
         batch_size=options.batch_size,
         max_length=options.max_length,
+        prompt=options.prompt,
     )
     found = rank(job)
     if options.output:

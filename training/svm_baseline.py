@@ -35,6 +35,9 @@ def parser() -> argparse.ArgumentParser:
     cli.add_argument("--output", type=Path, required=True, help="folder of the run")
     cli.add_argument("--baseline", default="svr", metavar="NAME", help="one of those below (default: svr)")
     cli.add_argument("--encoder", help="model of the zero-shot cosine: registry name, Hub id or folder")
+    cli.add_argument(
+        "--prompt", help="text before each lyric (default: what the encoder's authors prescribe)"
+    )
     cli.add_argument("--overwrite", action="store_true", help="replace an earlier run in --output")
     cli.add_argument("--allow-seen", action="store_true", help="score test pairs that training saw; marked")
     cli.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -67,10 +70,10 @@ def fit_and_score(options: argparse.Namespace) -> Mapping[str, Mapping[str, Any]
 
     shared = {
         key: getattr(options, key)
-        for key in ("encoder", "dataset", "config", "output", "overwrite", "allow_seen")
+        for key in ("encoder", "prompt", "dataset", "config", "output", "overwrite", "allow_seen")
     }
     splits = read_splits(options.dataset, options.config)
-    embed = zero_shot_encoder(options.encoder) if options.encoder else None
+    embed = zero_shot_encoder(options.encoder, prompt=options.prompt) if options.encoder else None
     return run_baseline(BaselineJob(options.baseline, baseline, **shared), splits, embed)
 
 
