@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n 2 --dist loadgroup
-EXTRAS := training,sentence-transformers,grid,plots,tests
+EXTRAS := training,sentence-transformers,grid,plots,ranking,demo,tests
 
 .PHONY: demo test lint clean
 
@@ -13,6 +13,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt torch
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS)]'
+	# DeepSpeed in a folder of its own, for the tests that ask for it: installed beside the rest it would
+	# speak up in every run that uses Accelerate.
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --constraint constraints.txt \
+	    --target $(VENV)/deepspeed --upgrade deepspeed einops hjson msgpack ninja py-cpuinfo
 	touch $@
 
 demo: $(VENV)/.installed
