@@ -12,7 +12,7 @@ from spanish_sentence_eval.cleaning import kept_rows
 from spanish_sentence_eval.encoders.devices import choose_device
 from spanish_sentence_eval.encoding import Batcher, Columns, Encode, vectors_at_once, vectors_by_batches
 from spanish_sentence_eval.heads.report import HEADS, Blocks
-from spanish_sentence_eval.params import Params, Settings, read_settings
+from spanish_sentence_eval.params import Params, Settings, read_settings, upstream_defaults
 from spanish_sentence_eval.reading import TaskData, Tokens
 from spanish_sentence_eval.task import Task
 from spanish_sentence_eval.tasks import TASKS, resolve_names
@@ -35,7 +35,7 @@ class SE:
     """
 
     def __init__(self, params: Mapping[str, Any], batcher: Batcher, prepare: Prepare | None = None) -> None:
-        self.params = Params({**_defaults(), **params})
+        self.params = Params({**upstream_defaults(), **params})
         self.batcher = batcher
         self.prepare = prepare
         self.results: dict[str, Any] = {}
@@ -60,12 +60,6 @@ class SE:
         if isinstance(tasks, str) and names:
             self.results = self.results[names[0]]
         return self.results
-
-
-def _defaults() -> dict[str, Any]:
-    """What upstream's engine writes into ``params`` where the caller says nothing; batchers read some."""
-    head = {"usepytorch": True, "seed": 1111, "batch_size": 128, "nhid": 0, "kfold": 5}
-    return {**head, "classifier": {"nhid": 0}}
 
 
 def evaluate_task(

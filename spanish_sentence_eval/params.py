@@ -99,6 +99,13 @@ class Settings:
     check_sizes: bool = True
 
 
+def upstream_defaults() -> dict[str, Any]:
+    """What upstream's engine writes into ``params`` where the caller says nothing; batchers read some."""
+    shared = ("usepytorch", "seed", "batch_size", "kfold")
+    defaults = {f.name: f.default for f in fields(Settings) if f.name in shared}
+    return {**defaults, "nhid": 0, "classifier": {"nhid": Classifier().nhid}}
+
+
 def read_settings(params: Mapping[str, Any]) -> Settings:
     """Check ``params`` and read them.
 
