@@ -92,8 +92,8 @@ def read_split(path: Path, benchmark: Benchmark) -> SplitPairs:
         if pair_id not in known or part not in found or pair_id in found[part]:
             raise UserError(
                 f"{path}, line {number}: pair_id {pair_id!r}, split {part!r}",
-                f"columns {' and '.join(_COLUMNS)}: a pair of the dataset, one of "
-                f"{', '.join(SPLITS)}, each row once",
+                f"columns {' and '.join(_COLUMNS)}: a pair of the dataset, one of {', '.join(SPLITS)}, "
+                "each row once",
                 "correct the row",
             )
         found[part][pair_id] = known[pair_id]
@@ -169,9 +169,8 @@ class Rule:
         """The rule in words."""
         if self.test_songs is not None:
             return (
-                f"{self.test_songs} test songs chosen anew with balanced labels; test: the pairs of "
-                f"two of them, "
-                "train: the pairs of two others"
+                f"{self.test_songs} test songs chosen anew with balanced labels; test: the pairs of two of "
+                "them, train: the pairs of two others"
             )
         left = f", {self.shared} of them left in train" if self.shared else ", none of them in train"
         return f"{self.test} test pairs drawn anew, stratified by label{left}; {self.train} training pairs"

@@ -8,7 +8,8 @@ from pathlib import Path
 from lyricsim_dataset.splits import SEED
 from lyricsim_reports.audit import Audit, audit, config_split, read_split
 from lyricsim_reports.audit_page import audit_page
-from lyricsim_reports.benchmark import read_benchmark
+from lyricsim_reports.benchmark import Benchmark, read_benchmark
+from lyricsim_reports.learning import SHARES, learning_curves
 from lyricsim_reports.options import at_least
 from lyricsim_reports.page import to_html, to_markdown
 from lyricsim_reports.plain import without_nan
@@ -19,7 +20,7 @@ from lyricsim_tools.tables import print_json
 #: Clean, the paper's arithmetic, song-disjoint: the three columns of the comparison.
 _DEFAULT_CONFIGS = ("filtered", "filtered-paper-split", "filtered-song-disjoint")
 _EXAMPLES = """examples:
-  lyricsim-audit --dataset lyricsim --output docs/audit
+  lyricsim-audit --dataset lyricsim --curves --output docs/audit
   lyricsim-audit --dataset lyricsim --split my-split.csv --output my-audit
   lyricsim-audit --dataset lyricsim --config raw --draws 5 --json
 
@@ -39,12 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        audits, sample = run_audits(options)
+        benchmark = read_benchmark(options.dataset)
+        audits = run_audits(options, benchmark)
+        curves = learning_curves(benchmark, options.seed) if options.curves else {}
     except UserError as error:
         sys.stderr.write(f"lyricsim-audit: {error}\n")
         return 2
-    content = without_nan({"seed": options.seed, "audits": [a.to_dict() for a in audits]})
-    page = audit_page(audits, sample)
+    found = {"seed": options.seed, "audits": [a.to_dict() for a in audits]}
+    content = without_nan(
+        found | ({"shares": list(SHARES), "learning_curves": dict(curves)} if curves else {})
+    )
+    page = audit_page(audits, benchmark.sample, curves)
     if options.output:
         prefix: Path = options.output
         write_text(prefix.with_name(f"{prefix.name}.md"), to_markdown(page))
@@ -57,21 +63,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def run_audits(options: argparse.Namespace) -> tuple[list[Audit], bool]:
+def run_audits(options: argparse.Namespace, benchmark: Benchmark) -> list[Audit]:
     """Audit the splits that were asked for.
 
-    Returns:
-        The audits, and whether the data are the sample.
-
     Raises:
-        UserError: bad data, configuration or split file.
+        UserError: an unknown configuration or a bad split file.
     """
-    benchmark = read_benchmark(options.dataset)
     configs = options.config or ([] if options.split else list(_DEFAULT_CONFIGS))
     splits = {config: config_split(benchmark, config) for config in configs}
     splits |= {path.stem: read_split(path, benchmark) for path in options.split}
-    audits = [audit(name, parts, benchmark, options.draws, options.seed) for name, parts in splits.items()]
-    return audits, benchmark.sample
+    return [audit(name, parts, benchmark, options.draws, options.seed) for name, parts in splits.items()]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -101,6 +102,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--output", type=Path, metavar="PREFIX", help="of the three files' names")
     parser.add_argument(
         "--draws", type=at_least(0), default=20, metavar="N", help="draws by each split's rule (default: 20)"
+    )
+    parser.add_argument(
+        "--curves", action="store_true", help="learning curves of models without meaning, too (a minute)"
     )
     parser.add_argument("--seed", type=at_least(0), default=SEED, help="of the draws (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")

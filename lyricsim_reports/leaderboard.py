@@ -11,13 +11,18 @@ from lyricsim_dataset.configurations import DEFAULT_CONFIG
 from lyricsim_reports.benchmark import Benchmark
 from lyricsim_reports.leaderboard_quoted import quoted_parts
 from lyricsim_reports.leaderboard_strengths import strength_parts
-from lyricsim_reports.measured import LEVEL, Measured, measure
+from lyricsim_reports.measured import Measured, measure
 from lyricsim_reports.page import Heading, Page, Part, Table, Text
 from lyricsim_reports.result_file import BLOCKS, Result, read_result
 from lyricsim_reports.standings import SIGNIFICANCE, Separation, Standing, standings
 from lyricsim_tools.errors import UserError
 
 _SHORT_DIGEST = 12
+_PROVENANCE_NOTE = (
+    "data: the start of the fingerprint of all that the run saw; split: of the digest of its splits or "
+    "groups."
+)
+_RANKED_FIGURES = ("pairs drawn", "Pearson", "Spearman", "AUC zero", "non-zero r", "seeds")
 _SPLIT_FIGURES = ("combined", "songs drawn", "pairs drawn", "AUC zero", "non-zero r")
 
 
@@ -126,11 +131,10 @@ def leaderboard_page(board: Leaderboard) -> Page:
 def _introduction(board: Leaderboard) -> str:
     source = board.benchmark.record["source"]["fingerprint"]
     return (
-        "Every figure is recomputed from predictions and the dataset; a file whose stated score differs is "
-        "rejected. Scores are in per cent; combined is the mean of Pearson's and Spearman's correlation. "
-        f"Intervals are 95 % (BCa): songs drawn, since pairs that "
-        f"share a song are "
-        f"not independent, and pairs drawn beside them. Data: {board.benchmark.name}, source fingerprint "
+        "Every figure is recomputed from predictions and the dataset; a file whose stated score differs "
+        "is rejected. Scores are in per cent; combined is the mean of Pearson's and Spearman's "
+        "correlation. Intervals are 95 % (BCa): songs drawn, since pairs that share a song are not "
+        f"independent, and pairs drawn beside them. Data: {board.benchmark.name}, source fingerprint "
         f"{source[:_SHORT_DIGEST]}."
     )
 
@@ -141,16 +145,11 @@ def _ranked_table(ranked: Sequence[Standing]) -> Table:
         "system",
         "rank",
         "rank 95 %",
+        "groups",
         "combined",
         "songs drawn",
-        "pairs drawn",
-        "Pearson",
-        "Spearman",
-        "AUC zero",
-        "non-zero r",
-        "groups",
-        "seeds",
         "under a floor",
+        *_RANKED_FIGURES,
     )
     floors = frozenset(i for i, s in enumerate(ranked) if s.measured.result.kind == "floor")
     return Table(columns, rows, marked=floors)
@@ -163,35 +162,30 @@ def _ranked_row(standing: Standing) -> tuple[object, ...]:
         f"{m.result.title}{' (floor)' if m.result.kind == 'floor' else ''}",
         standing.rank,
         f"{low} to {high}",
+        standing.groups,
         percent_with_deviation(scores),
         bounds(scores["combined_score_song_ci"]),
+        f"yes: {standing.below[0]}" if standing.below else None,
         bounds(scores["combined_score_ci"]),
         percent(scores["pearson"]),
         percent(scores["spearmanr"]),
         three(scores["zero_auc"]),
         three(scores["nonzero_pearson"]),
-        standing.groups,
         len(m.result.seeds),
-        f"yes: {standing.below[0]}" if standing.below else None,
     )
 
 
 def _legend(board: Leaderboard) -> str:
     pairs = len(board.ranked[0].measured.pairs) if board.ranked else 0
     return (
-        f"Each of the {pairs} pairs is predicted by a model that saw neither of its songs. AUC zero: "
-        f"zero against "
-        "non-zero pairs, 0.5 is chance; non-zero r: Pearson within the non-zero pairs. Most of a "
-        "score is the "
-        f"former. Rank 95 %: ranks over resampled songs. Two systems that share a letter under groups "
-        f"are not "
-        f"separated at {SIGNIFICANCE:g} by the paired bootstrap of songs after Holm's correction over all "
-        f"{len(board.separations)} pairs. Floors know no meaning (shaded); a system under one is "
-        f"marked with the "
-        "highest floor above it. A floor that predicts one value a block, as song identity must, has "
-        "a pooled "
-        "score that only reflects how block means differ. With several seeds a score is their mean ± "
-        "deviation."
+        f"Each of the {pairs} pairs is predicted by a model that saw neither of its songs. AUC zero: zero "
+        "against non-zero pairs, 0.5 is chance; non-zero r: Pearson within the non-zero pairs. Most of a "
+        "score is the former. Rank 95 %: ranks over resampled songs. Two systems that share a letter "
+        f"under groups are not separated at {SIGNIFICANCE:g} by the paired bootstrap of songs after Holm's "
+        f"correction over all {len(board.separations)} pairs. Floors know no meaning (shaded); a system "
+        "under one is marked with the highest floor above it. A floor that predicts one value a block, as "
+        "song identity must, has a pooled score that only reflects how block means differ. With several "
+        "seeds a score is their mean ± deviation."
     )
 
 
@@ -212,10 +206,9 @@ def _split_parts(board: Leaderboard) -> list[Part]:
     rows = tuple(_split_row(m) for m in order)
     columns = ("system", "configuration", "protocol", "pairs", *_SPLIT_FIGURES)
     note = (
-        "A test split of 65 to 68 pairs leaves intervals of ten points and more either way. Both songs of "
-        "practically every test pair of filtered are known from training; filtered-paper-split has "
-        "every test "
-        "pair in training too and is for reproduction only."
+        "A test split of 65 to 68 pairs leaves intervals of ten to thirty points either way. Both songs "
+        "of practically every test pair of filtered are known from training; filtered-paper-split has "
+        "every test pair in training too and is for reproduction only."
     )
     floors = frozenset(i for i, m in enumerate(order) if m.result.kind == "floor")
     return [Table(columns, rows, marked=floors), Text(note)]
@@ -249,7 +242,7 @@ def _provenance_parts(results: Sequence[Measured]) -> list[Part]:
         for m in results
     )
     columns = ("file", "model", "seeds", "data", "split", "lyricsim", "command")
-    return [Table(columns, rows, f"Level of all intervals: {100 * LEVEL:g} %.")]
+    return [Table(columns, rows, _PROVENANCE_NOTE)]
 
 
 def percent(value: float | None) -> str:

@@ -1,5 +1,6 @@
 """The leaderboard's section on where a system is good (pure)."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from lyricsim_reports.benchmark import Benchmark
@@ -10,11 +11,9 @@ from lyricsim_reports.standings import Standing
 from lyricsim_reports.strengths import Slice, Strengths, songs_seen, strengths
 
 _NOTE = (
-    "On the same predictions as the ranking above. Beyond overlap: correlation of predictions and "
-    "scores once "
-    "the number of shared words is taken out of both; beyond text-free: once lengths, overlaps and "
-    "line counts "
-    "are. These two say what a system knows that counting does not."
+    "On the same predictions as the ranking above. Beyond overlap: correlation of predictions and scores "
+    "once the number of shared words is taken out of both; beyond text-free: once lengths, overlaps and "
+    "line counts are. These two say what a system knows that counting does not."
 )
 
 
@@ -73,6 +72,8 @@ def _slice_table(
 
 
 def _seen_parts(results: Sequence[Measured], benchmark: Benchmark) -> list[Part]:
+    whole = [m for m in results if m.result.training_share == 1]
+    counts = Counter(m.result.system for m in whole)
     rows = [
         (
             m.result.title,
@@ -80,14 +81,14 @@ def _seen_parts(results: Sequence[Measured], benchmark: Benchmark) -> list[Part]
             "blocks" if m.result.protocol == BLOCKS else "test",
             *_seen_cells(s),
         )
-        for m in results
-        if m.result.training_share == 1
+        for m in whole
+        if counts[m.result.system] > 1
         for s in _seen(m, benchmark)
     ]
     if not rows:
         return []
     columns = ("system", "configuration", "protocol", "songs seen", "pairs", "Pearson", "AUC zero")
-    caption = "By how many songs of a pair training had: compare rows of one system."
+    caption = "By how many songs of a pair training had, for systems with several results."
     return [Table(columns, tuple(rows), caption)]
 
 

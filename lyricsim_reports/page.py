@@ -157,15 +157,16 @@ def _inline(svg: str, name: str) -> str:
 _STYLE = """
 :root { color-scheme: light; }
 body { margin: 0; font: 16px/1.55 system-ui, sans-serif; color: #1b1b1b; background: #fff; }
-main { max-width: 64rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
+main { max-width: 76rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; }
 h2 { margin-top: 2.6rem; border-bottom: 1px solid #ccc; padding-bottom: .2rem; }
 p, figcaption { max-width: 48rem; }
 .caption { margin: 1.6rem 0 -.6rem; color: #333; font-size: .92rem; }
 .wide { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }
-th[scope=row], thead th:first-child { text-align: left; font-weight: normal; }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }
+td { white-space: nowrap; }
+th[scope=row], thead th:first-child { text-align: left; font-weight: normal; min-width: 11rem; }
 thead th { border-bottom: 2px solid #555; font-weight: 600; }
 tr.marked { background: #eef3f8; }
 figure { margin: 1.5rem 0; }

@@ -57,9 +57,8 @@ def reported_models() -> tuple[ReportedModel, ...]:
 
 
 SPLIT_STATEMENT = (
-    "Quoted from the paper. Its split was not published. The sizes it states (638/38/68) add up to "
-    "744 for 676 "
-    "pairs; they come out exactly if the 68 test pairs were left in the pairs that train and development "
-    "were drawn from. That is an inference, not a proof: a slip in the printed sizes fits too. These "
-    "figures can't be set beside those above, which are measured on other splits."
+    "Quoted from the paper. Its split was not published. The sizes it states (638/38/68) add up to 744 "
+    "for 676 pairs; they come out exactly if the 68 test pairs were left in the pairs that train and "
+    "development were drawn from. That is an inference, not a proof: a slip in the printed sizes fits "
+    "too. These figures can't be set beside those above, which are measured on other splits."
 )

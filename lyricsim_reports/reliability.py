@@ -189,9 +189,7 @@ def card_sentence(facts: Mapping[str, Any]) -> str:
         return "The agreement of the raters is undefined on these data."
     return (
         f"Ordinal alpha is {ordinal['raw']:.2f} over all pairs and {ordinal['filtered']:.2f} over the "
-        f"filtered "
-        "ones, but the filter selects pairs by their agreement: ratings dealt out at random and filtered by "
-        f"the same rule reach {over_all['mean']:.2f} ({each['mean']:.2f} where each annotator keeps "
-        f"his own), "
-        "so the filtered figure is no proof that the labels are reliable."
+        "filtered ones, but the filter selects pairs by their agreement: ratings dealt out at random and "
+        f"filtered by the same rule reach {over_all['mean']:.2f} ({each['mean']:.2f} where each annotator "
+        "keeps his own), so the filtered figure is no proof that the labels are reliable."
     )

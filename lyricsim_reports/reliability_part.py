@@ -39,10 +39,9 @@ def _alpha_table(facts: Mapping[str, Any], found: Reliability) -> Table:
         for name, interval in _intervals(found)
     ]
     caption = (
-        f"Krippendorff's alpha. The intervals are 95 % percentile intervals of ordinal alpha from "
+        "Krippendorff's alpha. The intervals are 95 % percentile intervals of ordinal alpha from "
         f"{found.resamples:,} resamples, of pairs and of songs; pairs that share a song are not "
-        f"independent, so "
-        "the second is the honest one. Both hold the filter's choice of pairs fixed."
+        "independent, so the second is the honest one. Both hold the filter's choice of pairs fixed."
     )
     columns = ("pairs", "ordinal", "interval", "nominal", "pairs drawn", "songs drawn")
     return Table(columns, tuple(rows), caption)
@@ -91,11 +90,10 @@ def _annotator_parts(found: Reliability) -> list[Part]:
     spread = f" Severity goes from {min(known):+.2f} to {max(known):+.2f}." if known else ""
     note = (
         "Annotators are numbered as in the published data. Severity is how much lower than others an "
-        "annotator "
-        f"rates the same pairs, in rating points, for those with {FEWEST_RATINGS} ratings or more.{spread} "
-        f"Without any one annotator, raw alpha is between {_range(a.raw_without for a in everyone)}, "
-        f"filtered "
-        f"alpha between {_range(a.filtered_without for a in everyone)}."
+        f"annotator rates the same pairs, in rating points, for those with {FEWEST_RATINGS} ratings or "
+        f"more.{spread} Without any one annotator, raw alpha is between "
+        f"{_range(a.raw_without for a in everyone)}, filtered alpha between "
+        f"{_range(a.filtered_without for a in everyone)}."
     )
     rows = tuple(
         (

@@ -15,8 +15,8 @@ _SAMPLE_NOTE = (
     "The embedded sample: original verses with ratings made up by a rule. It is not LyricSIM, and nothing "
     "here says anything about LyricSIM."
 )
-# A printed figure is rounded; ours is equal to it if it rounds to it, or was cut there.
-_ROUNDED = {0: 0.5, 1: 0.05, 2: 0.01}
+# The paper prints two decimals.
+_HALF = 0.005
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _opening(findings: Findings) -> list[Part]:
 
 def _comparison_table(comparisons: Sequence[Comparison]) -> Table:
     rows = tuple(
-        (c.what, c.where, _exact(c.paper), _exact(c.ours), _exact(c.difference), _verdict(c))
+        (c.what, c.where, _printed(c.paper), _exact(c.ours), _exact(c.difference), _verdict(c))
         for c in comparisons
     )
     return Table(("figure", "place", "paper", "ours", "difference", "verdict"), rows)
@@ -107,8 +107,15 @@ def _exact(value: float | None) -> object:
 def _verdict(comparison: Comparison) -> str:
     if comparison.difference is None:
         return "undefined here"
-    decimals = 0 if float(comparison.paper).is_integer() else 2
-    return "same" if abs(comparison.difference) < _ROUNDED[decimals] else "differs"
+    if float(comparison.paper).is_integer():
+        return "same" if comparison.difference == 0 else "differs"
+    if abs(comparison.difference) <= _HALF:
+        return "same"
+    return "same, cut not rounded" if 0 < comparison.difference < 2 * _HALF else "differs"
+
+
+def _printed(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.2f}"
 
 
 def _table_1(findings: Findings) -> Table:
@@ -154,8 +161,8 @@ def _table_2(findings: Findings) -> list[Part]:
     if findings.origin["sample"]:
         return [table]
     note = (
-        "Rows marked quoted are the paper's own; their data are not part of this project. "
-        "The alpha of a filtered set can't be set beside that of an unfiltered one: see Reliability."
+        "Rows marked quoted are the paper's own; their data are not part of this project. The alpha of a "
+        "filtered set can't be set beside that of an unfiltered one: see Reliability."
     )
     return [table, Text(note)]
 
@@ -179,10 +186,9 @@ def _pictures(data: FigureData) -> list[Part]:
         ),
         Picture(
             "figure-2",
-            "Figure 2. Filtered pairs by the lengths of their two lyrics. The size of a circle and "
-            "the number in "
-            "it say how many pairs there are, the colour their mean score. Which lyric of a pair comes first "
-            "means nothing, so the shorter one is on the horizontal axis.",
+            "Figure 2. Filtered pairs by the lengths of their two lyrics. The size of a circle and the "
+            "number in it say how many pairs there are, the colour their mean score. Which lyric of a "
+            "pair comes first means nothing, so the shorter one is on the horizontal axis.",
             "Scatter plot of pair compositions: mean scores rise with the length of both lyrics.",
         ),
         Picture(
@@ -194,11 +200,10 @@ def _pictures(data: FigureData) -> list[Part]:
         Picture("figure-4", _densities_caption(data), "Kernel density curves of ratings over the scale."),
         Picture(
             "figure-5",
-            "Figure 5. Mean score by the words of both lyrics, with 95 % intervals of the mean "
-            "(Student's t over "
-            "pairs; since pairs share songs they are too narrow). An open marker is a single pair. Pearson's "
-            f"correlation of score and length: raw {_figure(data.correlations['raw'])}, "
-            f"filtered {_figure(data.correlations['filtered'])}.",
+            "Figure 5. Mean score by the words of both lyrics, with 95 % intervals of the mean (Student's "
+            "t over pairs; since pairs share songs they are too narrow). An open marker is a single pair. "
+            f"Pearson's correlation of score and length: raw {_figure(data.correlations['raw'])}, filtered "
+            f"{_figure(data.correlations['filtered'])}.",
             "Mean score against total length with error bars: the score rises with length.",
         ),
     ]
@@ -212,8 +217,8 @@ def _densities_caption(data: FigureData) -> str:
     own = ", ".join(f"{curve.name} {100 * curve.zero_share:.1f} %" for curve in data.lyrics_curves)
     return (
         f"{caption} Left: gold scores of the Spanish STS sets, which are means of raters and not single "
-        "ratings (the paper used ratings of the English sets). Right: single LyricSIM ratings. "
-        f"Share of values below 0.5: {shares}; {own}."
+        "ratings (the paper used ratings of the English sets). Right: single LyricSIM ratings. Share of "
+        f"values below 0.5: {shares}; {own}."
     )
 
 

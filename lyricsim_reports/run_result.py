@@ -154,8 +154,8 @@ def _refuse_other_metrics(run: Run, found: Mapping[str, float | None], pairs: in
         undefined = mine is None or theirs is None
         if (mine is not theirs) if undefined else abs(mine - theirs) > _TOLERANCE:
             raise UserError(
-                f"{run.folder}: {_METRICS} states {name} {theirs}, its predictions of {pairs} pairs "
-                f"give {mine}",
+                f"{run.folder}: {_METRICS} states {name} {theirs}, its predictions of {pairs} pairs give "
+                f"{mine}",
                 "the same score",
                 "name the dataset that the run was made on, or run it again",
             )

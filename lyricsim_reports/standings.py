@@ -15,6 +15,8 @@ from lyricsim_reports.measured import LEVEL, RESAMPLES, Measured, SeedScores
 
 _COMBINED = 2
 SIGNIFICANCE = 0.05
+# The smallest p-value of B resamples is about 2 / B; Holm multiplies it by the number of tests.
+_RESAMPLES_A_TEST = 100
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Standing:
         rank: 1 is best.
         rank_interval: 95 % of the ranks over resampled songs.
         groups: letters; two systems that share one are not separated by the paired test.
-        below: titles of the floors that score higher, the best first; empty for floors.
+        below: the floors that score higher, the best first; empty for floors.
     """
 
     measured: Measured
@@ -60,7 +62,7 @@ def standings(
 
     Args:
         systems: results of one protocol on one dataset, with a defined combined score.
-        resamples: of songs, the same for every system.
+        resamples: of songs, the same for every system; more are drawn where there are many tests.
         seed: of the private generator that draws them.
 
     Returns:
@@ -88,6 +90,8 @@ def standings(
 def _replicates(systems: Sequence[Measured], resamples: int, seed: int) -> np.ndarray:
     """Combined scores of the same resampled tables, shape (resamples, systems)."""
     pairs = systems[0].pairs
+    tests = len(systems) * (len(systems) - 1) // 2
+    resamples = max(resamples, _RESAMPLES_A_TEST * tests)
     gold = np.array(pairs.gold)
     statistics = [SeedScores(m.predictions, gold) for m in systems]
     design = design_of(as_song_codes(song_pairs(pairs), len(pairs)), len(pairs))
@@ -164,7 +168,7 @@ def _floors_above(system: Measured, ordered: Sequence[Measured]) -> tuple[str, .
         return ()
     own = system.scores["combined_score"]
     floors = [m for m in ordered if m.result.kind == "floor" and m.scores["combined_score"] > own]
-    return tuple(m.result.title for m in floors)
+    return tuple(m.result.system for m in floors)
 
 
 def by_system(measured: Sequence[Measured]) -> Mapping[str, list[Measured]]:

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lyricsim_dataset.song_splits import songs_of
+from lyricsim_models.baselines import find_baseline
 from lyricsim_reports.audit import audit, config_split, read_split, redraw, rule_of
 from lyricsim_reports.audit_cli import main
 from lyricsim_reports.audit_page import audit_page
+from lyricsim_reports.learning import learning_curves, score_at
 from lyricsim_reports.near_duplicates import near_duplicates, trigrams
 from lyricsim_reports.page import to_markdown
 from lyricsim_reports.probes import summarise
@@ -143,6 +145,14 @@ def test_the_command_audits_a_users_split_of_the_sample(sample_folder, sample, t
     assert (tmp_path / "out.md").read_text() == printed
     assert (tmp_path / "out.html").is_file()
     assert not any(song.lyrics.splitlines()[0] in printed for song in sample.tables.songs)
+
+
+def test_a_full_training_set_is_the_end_of_every_curve_and_songs_alone_have_none(sample):
+    curves = learning_curves(sample, seed=1, shares=(0.3, 1.0))
+    predicted = score_at(sample, "lexical", 1.0, seed=2)
+    assert curves[find_baseline("lexical").title][1] == pytest.approx(predicted)
+    assert all(len(scores) == 2 for scores in curves.values())
+    assert abs(score_at(sample, "song-identity", 1.0, seed=1)) < 0.3
 
 
 def test_an_unknown_configuration_is_one_message_and_status_2(sample_folder, capsys):

@@ -33,7 +33,7 @@ def test_systems_are_ranked_separated_and_marked(systems):
     assert [s.measured.result.system for s in found] == ["best", "floor", "weak"]
     assert [s.rank for s in found] == [1, 2, 3]
     assert found[0].rank_interval == (1, 1)
-    assert [s.below for s in found] == [(), (), ("Floor",)]
+    assert [s.below for s in found] == [(), (), ("floor",)]
     assert not set(found[0].groups) & set(found[2].groups)
     assert [(t.better, t.worse) for t in tests] == list(combinations(["Best", "Floor", "Weak"], 2))
     assert tests[1].p_value < 0.05
