@@ -12,7 +12,8 @@ from lyricsim_models.embedding_cache import EmbeddingCache
 from lyricsim_models.features import cosines
 from lyricsim_models.lexical import LexicalScorer, default_lexical_scorer, read_lexical_scorer
 from lyricsim_models.pair_table import PairTable
-from lyricsim_models.provenance import Seen, read_seen
+from lyricsim_models.provenance import SEEN_FILE, Seen, read_seen
+from lyricsim_models.registry import resolve
 from lyricsim_models.team import Alone, Team, refuse_launcher
 from lyricsim_tools.atomic import sha256_of
 
@@ -95,7 +96,7 @@ def open_scorer(
             return compute(first, second)
 
     compute = _score_function(scorer, batch_size)
-    return OpenScorer(score, identity, read_seen(Path(model)), workers)
+    return OpenScorer(score, identity, _seen_by(model), workers)
 
 
 def is_lexical(model: str) -> bool:
@@ -123,6 +124,21 @@ def _score_function(scorer: "PairScorer", batch_size: int) -> Score:
         return found
 
     return score
+
+
+def _seen_by(model: str) -> Seen | None:
+    """What a model folder or a repository on the Hub says of its training."""
+    from transformers.utils.hub import cached_file
+
+    found = resolve(model)
+    path = cached_file(
+        found.reference,
+        SEEN_FILE,
+        revision=found.revision,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    return None if path is None else read_seen(Path(path).parent)
 
 
 def weights_digest(folder: Path) -> str | None:
