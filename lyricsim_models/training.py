@@ -120,6 +120,7 @@ class Training:
         position = self._restore()
         self.log = Log(self.job.output, position.step) if self.workers.is_main else None
         self.started = time.monotonic() - position.seconds
+        self._say(self._plan())
         total = self.course.total
         quiet = None if self.workers.is_main else True
         with tqdm(total=total, initial=position.step, desc="training", unit="step", disable=quiet) as bar:
@@ -131,6 +132,18 @@ class Training:
         if self.development:
             refuse_no_best(position.selection)
         return position
+
+    def _plan(self) -> str:
+        """What is about to happen, in one line."""
+        recipe, workers = self.recipe, self.workers
+        cut = sum(self.facts.truncated.values())
+        return (
+            f"{self.facts.training_rows} training rows, {self.course.per_epoch} steps an epoch, "
+            f"{self.course.total} in all; global batch {recipe.global_batch_size} over {workers.world} "
+            f"process(es) of at most {recipe.per_device_batch_size} rows at once; {workers.topology}, "
+            f"mixed precision {workers.mixed_precision}; at most {self.facts.max_length} tokens, "
+            f"{cut} pairs cut"
+        )
 
     def _restore(self) -> Position:
         if self.restored is None:

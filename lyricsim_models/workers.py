@@ -54,13 +54,7 @@ class Workers:
 
     def __init__(self, report_to: ReportTo = "none") -> None:
         _require_tracker(report_to)
-        self._accelerator = Accelerator(
-            cpu=_use_cpu(),
-            gradient_accumulation_steps=1,
-            step_scheduler_with_optimizer=False,
-            log_with=None if report_to == "none" else report_to,
-            project_config=ProjectConfiguration(logging_dir="."),
-        )
+        self._accelerator = _accelerator(report_to)
         _refuse_strangers(self._accelerator.num_processes)
         _refuse_fallback(self.topology)
         if self.topology == "DEEPSPEED":
@@ -250,6 +244,23 @@ class Workers:
         """Let go of the prepared model and optimizer, so that another run may follow in these processes."""
         self._accelerator.free_memory()
         self._optimizer = None
+
+
+def _accelerator(report_to: ReportTo) -> Accelerator:
+    try:
+        return Accelerator(
+            cpu=_use_cpu(),
+            gradient_accumulation_steps=1,
+            step_scheduler_with_optimizer=False,
+            log_with=None if report_to == "none" else report_to,
+            project_config=ProjectConfiguration(logging_dir="."),
+        )
+    except ValueError as error:
+        raise UserError(
+            f"Accelerate refuses the launcher's settings: {error}",
+            "settings that this machine has, such as --mixed_precision no or bf16 on a CPU",
+            "launch with a file of training/configs/, or run `accelerate config`",
+        ) from error
 
 
 def _as_float(norm: Any) -> float:
