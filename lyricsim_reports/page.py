@@ -142,8 +142,12 @@ def _html_table(table: Table) -> str:
 
 def _html_row(row: Sequence[object], marked: bool) -> str:
     first, *others = [html.escape(cell(value)) for value in row]
-    cells = f'<th scope="row">{first}</th>' + "".join(f"<td>{value}</td>" for value in others)
+    cells = f'<th scope="row">{first}</th>' + "".join(map(_html_cell, others))
     return f'<tr class="marked">{cells}</tr>' if marked else f"<tr>{cells}</tr>"
+
+
+def _html_cell(text: str) -> str:
+    return f'<td class="long">{text}</td>' if len(text) > _LONG else f"<td>{text}</td>"
 
 
 def _inline(svg: str, name: str) -> str:
@@ -154,6 +158,8 @@ def _inline(svg: str, name: str) -> str:
     return element
 
 
+# Characters from which a cell is prose, which wraps; figures never do.
+_LONG = 40
 _STYLE = """
 :root { color-scheme: light; }
 body { margin: 0; font: 16px/1.55 system-ui, sans-serif; color: #1b1b1b; background: #fff; }
@@ -166,6 +172,7 @@ p, figcaption { max-width: 48rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }
 td { white-space: nowrap; }
+td.long { white-space: normal; text-align: left; min-width: 16rem; }
 th[scope=row], thead th:first-child { text-align: left; font-weight: normal; min-width: 11rem; }
 thead th { border-bottom: 2px solid #555; font-weight: 600; }
 tr.marked { background: #eef3f8; }

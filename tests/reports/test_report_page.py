@@ -47,6 +47,12 @@ def test_marked_rows_and_captions_are_in_the_html():
     assert html.index("Said first.") < html.index("<table>")
 
 
+def test_figures_stay_on_one_line_and_sentences_wrap():
+    html = to_html(page(Table(("a", "b"), (("x", "1.0 to 2.0"), ("y", "a sentence " * 5)))), {})
+    assert "<td>1.0 to 2.0</td>" in html
+    assert html.count('<td class="long">') == 1
+
+
 @given(st.text())
 def test_no_text_can_break_out_of_the_html(text):
     html = to_html(page(Text(text), Table((text,), ((text,),), text), Heading(text)), {})
