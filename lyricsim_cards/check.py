@@ -55,8 +55,8 @@ def static_faults(path: Path, root: Path) -> list[Fault]:
     card = path.read_text("utf-8")
     try:
         head = split_head(card)[0]
-    except ValueError as error:
-        return [Fault(str(path), "metadata", str(error))]
+    except UserError as error:
+        return [Fault(str(path), "metadata", error.given)]
     found = {
         "metadata": head_faults(head),
         "placeholder": placeholders(card),

@@ -1,5 +1,6 @@
 """The card of a trained model, from its folder alone."""
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from lyricsim_cards.model_folder import (
     CALIBRATION_FILE,
     CardExtras,
     ModelFolder,
-    is_hub_id,
+    looks_like_hub_id,
     read_model_folder,
     write_extras,
 )
@@ -41,9 +42,14 @@ def write_model_card(folder: Path, extras: CardExtras | None = None) -> Path:
     Raises:
         UserError: the folder isn't that of a complete run.
     """
-    if extras is not None:
-        write_extras(folder, extras)
     model = read_model_folder(folder)
+    wanted = extras or model.extras
+    dataset = str(model.settings["dataset"])
+    if not wanted.dataset_id and looks_like_hub_id(dataset) and not Path(dataset).exists():
+        # Decided once and kept: what a relative path leads to depends on where one stands.
+        wanted = dataclasses.replace(wanted, dataset_id=dataset)
+    write_extras(folder, wanted)
+    model = dataclasses.replace(model, extras=wanted)
     results = eval_results(model)
     if results is not None:
         write_text(folder / EVAL_RESULTS_FILE, results)
@@ -71,13 +77,13 @@ def render_model_card(model: ModelFolder) -> str:
 def _head(model: ModelFolder) -> dict[str, Any]:
     from huggingface_hub import ModelCardData
 
-    dataset = model.dataset_id
+    dataset = model.extras.dataset_id
     base = model.base
     data = ModelCardData(
         language="es",
         library_name="sentence-transformers",
         pipeline_tag="sentence-similarity" if model.is_bi_encoder else "text-classification",
-        base_model=base if is_hub_id(base) else None,
+        base_model=base if looks_like_hub_id(base) else None,
         datasets=[dataset] if dataset else None,
         metrics=["pearsonr", "spearmanr"],
         tags=[*TAGS, model.settings["recipe"]["architecture"], f"arxiv:{PAPER_ID}"],
@@ -87,11 +93,11 @@ def _head(model: ModelFolder) -> dict[str, Any]:
 
 
 def _identity(model: ModelFolder) -> dict[str, str]:
-    base, dataset = model.base, model.dataset_id
+    base, dataset = model.base, model.extras.dataset_id
     link = f"[{dataset}](https://huggingface.co/datasets/{dataset}), " if dataset else ""
     return {
         "title": model.reference.split("/")[-1],
-        "base_link": f"[{base}](https://huggingface.co/{base})" if is_hub_id(base) else f"`{base}`",
+        "base_link": f"[{base}](https://huggingface.co/{base})" if looks_like_hub_id(base) else f"`{base}`",
         "architecture": str(model.settings["recipe"]["architecture"]),
         "data_name": "LyricSIM" if model.is_on_lyricsim else f"`{model.dataset}`, which is not LyricSIM",
         "data_link": f"{link}configuration `{model.settings.get('config') or 'default'}`",

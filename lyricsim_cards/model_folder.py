@@ -60,21 +60,17 @@ class ModelFolder:
 
     @property
     def base(self) -> str:
-        """The base model: its Hub id, or the name of the folder it came from."""
+        """The base model: its Hub id, or the name of the folder it came from, which has no revision."""
         name = str(self.settings["model"])
         entry = load_registry().get(name)
-        return entry.hub_id if entry else name if is_hub_id(name) else Path(name).name
-
-    @property
-    def dataset_id(self) -> str | None:
-        """The dataset's id on the Hub, if it has one."""
-        name = str(self.settings["dataset"])
-        return self.extras.dataset_id or (name if is_hub_id(name) else None)
+        if entry is not None:
+            return entry.hub_id
+        return name if looks_like_hub_id(name) and self.run.get("base_model_revision") else Path(name).name
 
     @property
     def dataset(self) -> str:
         """The dataset: its Hub id, or the name of its folder or file."""
-        return self.dataset_id or Path(str(self.settings["dataset"])).name
+        return self.extras.dataset_id or Path(str(self.settings["dataset"])).name
 
     @property
     def is_on_lyricsim(self) -> bool:
@@ -96,9 +92,9 @@ class ModelFolder:
         return self.settings["recipe"]["architecture"] == "bi-encoder"
 
 
-def is_hub_id(name: str) -> bool:
-    """Whether a name can be ``owner/name`` on the Hub and is no folder here."""
-    return bool(re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name)) and not Path(name).exists()
+def looks_like_hub_id(name: str) -> bool:
+    """Whether a name has the form ``owner/name``, which a relative path can have too."""
+    return bool(re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name))
 
 
 def read_model_folder(folder: Path) -> ModelFolder:
@@ -114,9 +110,7 @@ def read_model_folder(folder: Path) -> ModelFolder:
             "a run that has ended",
             "let training end (--resume goes on with an interrupted run)",
         )
-    path = folder / EXTRAS_FILE
-    extras = CardExtras(**_read(path)) if path.is_file() else CardExtras()
-    return ModelFolder(folder, run, metrics, extras)
+    return ModelFolder(folder, run, metrics, _read_extras(folder / EXTRAS_FILE))
 
 
 def write_extras(folder: Path, extras: CardExtras) -> None:
@@ -163,6 +157,19 @@ def floor_scores(model: ModelFolder, runs: Sequence[Path]) -> dict[str, float]:
             )
         found[str(baseline.settings["model"])] = float(score)
     return found
+
+
+def _read_extras(path: Path) -> CardExtras:
+    if not path.is_file():
+        return CardExtras()
+    try:
+        return CardExtras(**_read(path))
+    except TypeError as error:
+        raise UserError(
+            f"{path} is not what `lyricsim-cards model` writes: {error}",
+            f"the keys {', '.join(CardExtras.__dataclass_fields__)}",
+            "remove it and write the card again",
+        ) from error
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -7,7 +7,13 @@ from typing import Any
 
 from lyricsim_cards.measure import measure_folder, read_gold
 from lyricsim_cards.model_card import write_model_card
-from lyricsim_cards.model_folder import ModelFolder, floor_scores, is_hub_id, read_model_folder, unseen_scores
+from lyricsim_cards.model_folder import (
+    ModelFolder,
+    floor_scores,
+    looks_like_hub_id,
+    read_model_folder,
+    unseen_scores,
+)
 from lyricsim_tools.hub import PushResult, push_folder
 from lyricsim_tools.hub_request import require_owner
 
@@ -57,6 +63,6 @@ def publish_run(
 def _measured(model: ModelFolder) -> dict[str, Any]:
     """Intervals and biases, where the run's dataset is one that can be loaded again: a folder or a Hub id."""
     dataset = str(model.settings["dataset"])
-    if not Path(dataset).is_dir() and not is_hub_id(dataset):
+    if not Path(dataset).is_dir() and not looks_like_hub_id(dataset):
         return {}
     return measure_folder(model, read_gold(dataset, model.settings.get("config")))

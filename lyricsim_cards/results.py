@@ -38,12 +38,12 @@ def eval_results(model: ModelFolder) -> str | None:
     import yaml
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    if not model.dataset_id or not _defined(model.metrics):
+    if not model.extras.dataset_id or not _defined(model.metrics):
         return None
     config = model.settings.get("config") or "default"
     entries = [
         EvalResultEntry(
-            dataset_id=model.dataset_id,
+            dataset_id=model.extras.dataset_id,
             task_id=f"{config}_{split}_{key}",
             value=value,
             notes=f"{name} on the {split} split of {config}, 0 to 1",

@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from lyricsim_tools.errors import UserError
+
 _HEAD = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
 _BLOCK = re.compile(r"<!-- lyricsim:begin ([\w-]+) -->.*?<!-- lyricsim:end \1 -->", re.DOTALL)
 
@@ -34,7 +36,7 @@ def split_head(card: str) -> tuple[dict[str, Any], str]:
     """The YAML head of a card as a mapping (empty if there is none), and its body.
 
     Raises:
-        ValueError: the head is not YAML, or not a mapping.
+        UserError: the head is not YAML, or not a mapping.
     """
     match = _HEAD.match(card)
     if match is None:
@@ -42,10 +44,16 @@ def split_head(card: str) -> tuple[dict[str, Any], str]:
     try:
         head = yaml.safe_load(match[1]) or {}
     except yaml.YAMLError as error:
-        raise ValueError(f"the card's head is not YAML: {error}") from error
+        raise _bad_head(f"not YAML: {error}") from error
     if not isinstance(head, dict):
-        raise ValueError(f"the card's head is {type(head).__name__}, not a mapping of keys to values")
+        raise _bad_head(type(head).__name__)
     return head, card[match.end() :]
+
+
+def _bad_head(found: str) -> UserError:
+    return UserError(
+        f"a card's head is {found}", "a YAML mapping between two lines of ---", "correct the card's head"
+    )
 
 
 def join_head(head: Mapping[str, Any], body: str) -> str:
@@ -69,7 +77,7 @@ def merge_cards(generated: str, edited: str) -> str:
         Merging the result again changes nothing.
 
     Raises:
-        ValueError: the head of either card is not a YAML mapping.
+        UserError: the head of either card is not a YAML mapping.
     """
     new_head, new_body = split_head(generated)
     old_head, old_body = split_head(edited)

@@ -23,7 +23,9 @@ GOLD = [
 ]
 
 
-def run_folder(folder: Path, config: str = "filtered", **changes: object) -> Path:
+def run_folder(
+    folder: Path, config: str = "filtered", revision: str | None = "c0ffee", **changes: object
+) -> Path:
     """A cross-encoder's run on LyricSIM with scores of its predictions; ``changes`` go into its settings."""
     predictions = {pair.pair_id: pair.score * 0.8 + (pair.words % 3) * 0.3 for pair in GOLD}
     found = score([predictions[p.pair_id] for p in GOLD], [p.score for p in GOLD])
@@ -32,7 +34,7 @@ def run_folder(folder: Path, config: str = "filtered", **changes: object) -> Pat
     run = {
         "status": "complete",
         "settings": {**settings, "data_fingerprint": "ab" * 32, **changes},
-        "base_model_revision": "c0ffee",
+        "base_model_revision": revision,
         "truncated_pairs": {"train": 1, "test": 0},
         "data": {"test": {"pairs": len(GOLD), "pair_ids_sha256": "cd" * 32}},
         "topology": {"world_size": 2, "device": "NVIDIA H200"},

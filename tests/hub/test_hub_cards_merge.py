@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lyricsim_tools.card_blocks import block, blocks_of, join_head, merge_cards, split_head
+from lyricsim_tools.errors import UserError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n"), max_size=60).filter(
     lambda text: "<!-- lyricsim:" not in text and "---" not in text
@@ -60,5 +61,5 @@ def test_a_rule_inside_the_body_is_no_head():
 
 @pytest.mark.parametrize("head", ["a: [", "- a"])
 def test_a_head_that_is_no_mapping_is_refused(head):
-    with pytest.raises(ValueError, match="card's head"):
+    with pytest.raises(UserError, match="card's head"):
         split_head(f"---\n{head}\n---\n")

@@ -7,7 +7,7 @@ from support import REPOSITORY
 
 from lyricsim_cards.cli import main
 from lyricsim_cards.measure import GoldPair, measure, measure_folder
-from lyricsim_cards.model_card import write_model_card
+from lyricsim_cards.model_card import render_model_card, write_model_card
 from lyricsim_cards.model_folder import CardExtras, floor_scores, read_model_folder, unseen_scores
 from lyricsim_cards.paper_cards import render_paper_card
 from lyricsim_cards.prose import placeholders
@@ -158,6 +158,29 @@ def test_the_command_writes_a_card_from_folders(tmp_path, capsys):
 def test_a_card_never_shows_a_path_of_the_machine(tmp_path):
     folder = run_folder(tmp_path / "r", model=str(tmp_path / "base"), dataset=str(tmp_path / "lyricsim"))
     assert str(tmp_path) not in card_of(folder)
+
+
+def test_a_card_does_not_depend_on_where_it_is_rendered(tmp_path, monkeypatch):
+    folder = run_folder(tmp_path / "r", revision=None, model="runs/base", dataset="data/lyricsim")
+    (tmp_path / "data" / "lyricsim").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    card = card_of(folder)
+    monkeypatch.chdir(folder)
+    assert render_model_card(read_model_folder(folder)) == card
+    assert "base_model" not in split_head(card)[0]
+    assert "datasets" not in split_head(card)[0]
+
+
+def test_a_dataset_on_the_hub_is_named_without_being_told(tmp_path):
+    head = split_head(card_of(run_folder(tmp_path / "r", dataset="me/lyricsim")))[0]
+    assert head["datasets"] == ["me/lyricsim"]
+
+
+def test_a_damaged_record_beside_the_card_is_named(tmp_path):
+    folder = run_folder(tmp_path / "r")
+    (folder / "card.json").write_text('{"unknown": 1}')
+    with pytest.raises(UserError, match=r"card\.json is not what"):
+        read_model_folder(folder)
 
 
 def test_other_data_are_not_called_lyricsim(tmp_path):
