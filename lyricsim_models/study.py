@@ -5,27 +5,22 @@ A worker shows that it lives by beats; a run whose beats stop is entered again.
 """
 
 import threading
-import time
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import optuna
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
-from optuna.storages import RDBStorage
-from optuna.storages.journal import JournalFileBackend, JournalStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from lyricsim_models.grid import Attempt, GridRun, State, is_repeat, run_of, runs_to_enter
+from lyricsim_models.study_storage import open_storage
 from lyricsim_tools.errors import UserError
 
 _SEARCH = "search"
 _RUN = "run"
 _OUTCOME = "outcome"
-_BEAT = "beat"
 # What Optuna's own tools plot. Wide, so that a study can take more points later.
 _DISTRIBUTIONS: Mapping[str, BaseDistribution] = {
     "global_batch_size": IntDistribution(1, 1 << 20, log=True),
@@ -33,63 +28,6 @@ _DISTRIBUTIONS: Mapping[str, BaseDistribution] = {
     "learning_rate": FloatDistribution(1e-9, 1.0, log=True),
     "seed": IntDistribution(0, (1 << 32) - 1),
 }
-
-
-class Liveness(Protocol):
-    """How workers show that they live."""
-
-    def beat(self, trial_id: int) -> None:
-        """Say that the worker of a trial lives."""
-
-    def fail_dead_trials(self, study: optuna.Study) -> None:
-        """Set the state of trials whose worker is gone to failed."""
-
-
-class Heartbeat:
-    """Optuna's own heartbeat, for databases; times are the database's."""
-
-    def __init__(self, storage: RDBStorage) -> None:
-        self._storage = storage
-
-    def beat(self, trial_id: int) -> None:
-        """Write the database's time beside the trial."""
-        self._storage.record_heartbeat(trial_id)
-
-    def fail_dead_trials(self, study: optuna.Study) -> None:
-        """Fail trials whose last beat is older than the grace period."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            optuna.storages.fail_stale_trials(study)
-
-
-class Lease:
-    """A counter beside each running trial, for journal files, which have no heartbeat.
-
-    A trial whose counter stands still for the grace period, by the watcher's own clock, has lost its
-    worker. No two machines' clocks are compared.
-    """
-
-    def __init__(self, storage: JournalStorage, grace: float) -> None:
-        self._storage = storage
-        self._grace = grace
-        self._seen: dict[int, tuple[Any, float]] = {}
-
-    def beat(self, trial_id: int) -> None:
-        """Advance the counter."""
-        count = self._storage.get_trial_user_attrs(trial_id).get(_BEAT, 0)
-        self._storage.set_trial_user_attr(trial_id, _BEAT, count + 1)
-
-    def fail_dead_trials(self, study: optuna.Study) -> None:
-        """Fail running trials whose counter has not moved."""
-        now = time.monotonic()
-        for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-            count = trial.user_attrs.get(_BEAT)
-            last, since = self._seen.get(trial.number, (None, now))
-            if count != last:
-                since = now
-            self._seen[trial.number] = (count, since)
-            if now - since > self._grace:
-                study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)
 
 
 @dataclass(frozen=True)
@@ -120,7 +58,7 @@ class GridStudy:
     ) -> None:
         self._interval = interval
         self._most_attempts = most_attempts
-        self._storage, self._liveness = _open_storage(address, interval, grace)
+        self._storage, self._liveness = open_storage(address, interval, grace)
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._study = optuna.create_study(
             storage=self._storage, study_name=name, direction="maximize", load_if_exists=True
@@ -262,51 +200,3 @@ def _attempt(trial: FrozenTrial) -> Attempt:
         test=outcome.get("test"),
         failure=outcome.get("failure", ""),
     )
-
-
-def _open_storage(address: str, interval: int, grace: int) -> tuple[Any, Liveness]:
-    if "://" not in address:
-        Path(address).parent.mkdir(parents=True, exist_ok=True)
-        journal = JournalStorage(JournalFileBackend(address))
-        return journal, Lease(journal, grace)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            storage = RDBStorage(address, heartbeat_interval=interval, grace_period=grace)
-    except Exception as error:
-        raise UserError(
-            f"the storage {_without_password(address)} cannot be opened: {error}",
-            "a database address such as sqlite:///grid.db or postgresql://…, or the path of a journal file",
-            "check the address, the server and its driver",
-        ) from error
-    if storage.engine.dialect.name == "sqlite":
-        _make_sqlite_transactions_exclusive(storage)
-    return storage, Heartbeat(storage)
-
-
-def _without_password(address: str) -> str:
-    from sqlalchemy.engine import make_url
-
-    try:
-        return make_url(address).render_as_string(hide_password=True)
-    except ValueError:
-        return address.split("://", maxsplit=1)[0] + "://…"
-
-
-def _make_sqlite_transactions_exclusive(storage: RDBStorage) -> None:
-    """SQLite ignores SELECT … FOR UPDATE, so two workers could read a trial as waiting and both claim it.
-
-    With BEGIN IMMEDIATE the second one waits before it reads.
-    """
-    from sqlalchemy import event
-
-    @event.listens_for(storage.engine, "connect")
-    def take_over_transactions(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None
-        connection.execute("PRAGMA busy_timeout = 60000")
-
-    @event.listens_for(storage.engine, "begin")
-    def begin_immediately(connection: Any) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    storage.engine.dispose()

@@ -24,6 +24,7 @@ from lyricsim_models.evaluation import SCORE_KEYS
 from lyricsim_models.job import Job
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import digest
+from lyricsim_models.subruns import discard_weights
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.tables import print_json, print_table
 
@@ -135,12 +136,6 @@ def make_plan(options: argparse.Namespace, output: Path, settings: Mapping[str, 
     folds = block_folds(pairs, groups, options.validation_share)
     recorded = {**settings, "protocol": protocol}
     return Plan(pairs, folds, output, recorded, options.resume, options.overwrite)
-
-
-def discard_weights(folder: Path) -> None:
-    """Remove the weights of a scored block, which its predictions do not need."""
-    for path in folder.glob("*.safetensors"):
-        path.unlink()
 
 
 def report(options: argparse.Namespace, results: Mapping[str, Mapping[str, Any]]) -> None:

@@ -6,11 +6,8 @@ and the search goes on. The choice is made by the development score alone.
 """
 
 import argparse
-import json
 import shlex
-import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -36,11 +33,11 @@ from lyricsim_models.grid import (
 from lyricsim_models.grid_report import COLUMNS, as_json, draw_grid, table_row
 from lyricsim_models.registry import paper_models, resolve
 from lyricsim_models.study import Claim, GridStudy
+from lyricsim_models.subruns import discard_weights, failure_of, read_scores, run_logged
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.tables import print_json, print_table
 
 FINETUNE = Path(__file__).resolve().parent / "finetune.py"
-FAILURE_LINES = 6
 EXAMPLES = """examples:
   python training/grid_search.py --dataset lyricsim --output grid                 all eight models, 24 points
   python training/grid_search.py --dataset lyricsim --output grid --models maria-base --seeds 1 2 3
@@ -209,52 +206,13 @@ def make_run(study: GridStudy, claim: Claim, worker: Worker) -> None:
         discard_weights(folder)
 
 
-def run_logged(command: Sequence[str], log: Path) -> int:
-    """Run a command with its output in a file; returns its exit status. The child ends with this process."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    # A killed worker cannot stop its run, which would go on holding the accelerator.
-    guard = ["setpriv", "--pdeathsig", "TERM", "--"] if shutil.which("setpriv") else []
-    with log.open("wb") as stream:
-        stream.write(f"{shlex.join(command)}\n".encode())
-        stream.flush()
-        process = subprocess.Popen([*guard, *command], stdout=stream, stderr=subprocess.STDOUT)
-        try:
-            return process.wait()
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
-
-
-def read_scores(folder: Path) -> tuple[float, float | None] | None:
-    """Development and test combined score of a run; None if it has no development score."""
-    try:
-        metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-        development = metrics["validation"]["combined_score"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    test = metrics.get("test", {}).get("combined_score")
-    return None if development is None else (float(development), test)
-
-
-def failure_of(status: int, log: Path) -> str:
-    """The exit status and the last lines of a run's log."""
-    lines = [line for line in log.read_text("utf-8", errors="replace").splitlines() if line.strip()]
-    return f"exit status {status}: " + "\n".join(lines[1:][-FAILURE_LINES:])
-
-
-def discard_weights(folder: Path) -> None:
-    """Remove the weights that a finished run wrote."""
-    for path in folder.rglob("*.safetensors"):
-        path.unlink()
-
-
 def report(study: GridStudy, options: argparse.Namespace) -> None:
     """Print the table or the winner's command, or draw the plot."""
     chosen = [a for a in study.attempts() if not options.models or a.run.model in options.models]
     rows = summarise(chosen)
     if options.plot:
         plot(rows, options.plot)
+        print(f"drawn: {options.plot}", file=sys.stderr)
     if options.best:
         print(best_command(rows, study, options))
     elif options.json:
