@@ -58,7 +58,8 @@ def draw_grid(rows: Sequence[PointSummary], path: Path) -> None:
         _draw_model(axes, [row for row in rows if row.model == model])
         axes.set(title=model, xlabel="learning rate", xscale="log")
     figure.axes[0].set_ylabel("development combined score (%)")
-    figure.axes[-1].legend(fontsize="small")
+    lines, labels = figure.axes[-1].get_legend_handles_labels()
+    figure.legend(lines, labels, loc="outside lower center", ncols=3, fontsize="small")
     with atomic_file(path) as partial:
         figure.savefig(partial, format=path.suffix[1:])
 

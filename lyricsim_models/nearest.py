@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from lyricsim_tools.errors import UserError
+
 #: Up to here a matrix product answers exactly in a fraction of a second.
 EXACT_LIMIT = 200_000
 # Of the graph: more is slower and misses less. Its answers are scored again exactly.
@@ -37,8 +39,14 @@ def nearest(
 
 
 def _graph_search(vectors: np.ndarray, queries: np.ndarray, count: int) -> np.ndarray:
-    from usearch.index import Index
-
+    try:
+        from usearch.index import Index
+    except ImportError as error:
+        raise UserError(
+            f"a catalogue of {len(vectors)} songs without the package usearch",
+            f"usearch, above {EXACT_LIMIT} songs",
+            "pip install usearch",
+        ) from error
     index = Index(
         ndim=vectors.shape[1], metric="ip", dtype="f32", expansion_search=max(_EXPANSION_SEARCH, 2 * count)
     )

@@ -1,8 +1,11 @@
+import sys
+
 import numpy as np
 import pytest
 
 from lyricsim_models.embedding_cache import EmbeddingCache
 from lyricsim_models.nearest import nearest
+from lyricsim_tools.errors import UserError
 
 
 def unit_rows(count, width=16, seed=0):
@@ -37,6 +40,14 @@ def test_the_graph_search_finds_what_the_exact_search_finds():
     common = [len(set(a) & set(b)) for a, b in zip(exact, graph, strict=True)]
     assert np.mean(common) >= 9.5
     assert (np.diff(cosines, axis=1) <= 1e-6).all()
+
+
+def test_without_its_package_a_large_catalogue_is_refused_and_a_small_one_ranked(monkeypatch):
+    monkeypatch.setitem(sys.modules, "usearch.index", None)
+    vectors = unit_rows(20)
+    assert nearest(vectors, vectors[:1], 3)[0][0, 0] == 0
+    with pytest.raises(UserError, match="pip install usearch"):
+        nearest(vectors, vectors[:1], 3, exact_limit=10)
 
 
 def test_each_text_is_encoded_once_and_the_oldest_are_forgotten():
