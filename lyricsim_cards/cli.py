@@ -80,7 +80,7 @@ def _report(cards: Sequence[Path], faults: Sequence[Fault]) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="lyricsim-cards",
-        description=__doc__,
+        description="Write the cards of models, and check any card.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -49,6 +49,8 @@ class PushRequest:
         words += ["--public"] if self.public else []
         words += ["--revision", self.revision] if self.revision else []
         words += ["--overwrite"] if self.overwrite else []
+        words += ["--sdk", self.space_sdk] if self.space_sdk else []
+        words += ["--message", self.message]
         words += [word for pattern in self.ignore for word in ("--ignore", pattern)]
         return shlex.join(words)
 

@@ -74,7 +74,7 @@ def describe(result: PushResult) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="lyricsim-push",
-        description=__doc__,
+        description="Publish a built dataset, a Space or a model folder on the Hub.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
