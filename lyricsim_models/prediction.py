@@ -1,5 +1,6 @@
 """Scoring a file of pairs: find out what is wrong with it, score it window by window, say what was done."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,8 @@ def predict_file(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:
             The output then does not exist; what was finished is kept for ``resume``.
     """
     settings = {**scorer.identity, "input_sha256": sha256_of(job.source) if job.source.is_file() else None}
+    if job.resume and (finished := _finished(job, settings)):
+        return finished
     file = ScoreFile(job.output, settings, resume=job.resume, overwrite=job.overwrite)
     rows = check_rows(job.source, LYRICS)
     seen = count_seen(job, scorer.seen)
@@ -71,8 +74,21 @@ def predict_file(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:
     return record
 
 
+def _finished(job: PredictionJob, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The record of a complete output of the same settings, which need not be made again."""
+    path = _record_path(job)
+    if not (job.output.exists() and path.is_file()):
+        return None
+    record: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return record if record["settings"] == json.loads(json.dumps(settings)) else None
+
+
+def _record_path(job: PredictionJob) -> Path:
+    return job.output.with_name(job.output.name + RECORD_SUFFIX)
+
+
 def _finish(job: PredictionJob, file: ScoreFile, record: Mapping[str, Any]) -> None:
-    write_json(job.output.with_name(job.output.name + RECORD_SUFFIX), record)
+    write_json(_record_path(job), record)
     file.finish()
 
 

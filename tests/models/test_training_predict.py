@@ -50,6 +50,15 @@ def test_the_lexical_scorer_scores_every_row_in_order(run, other_pairs, tmp_path
     assert record["seen_pairs"] is None
 
 
+def test_resuming_a_finished_file_changes_nothing_and_another_input_is_refused(run, other_pairs, tmp_path):
+    command = ("--model", "lexical", "--output", tmp_path / "s.csv", "--resume", "--json", "--input")
+    first, again = run(*command, other_pairs), run(*command, other_pairs)
+    assert first.returncode == again.returncode == 0
+    assert json.loads(first.stdout) == json.loads(again.stdout)
+    other = write_rows(tmp_path / "more.csv", invented_rows(5))
+    assert "--overwrite" in run(*command, other).stderr
+
+
 def test_the_lexical_scorer_needs_neither_torch_nor_network(other_pairs, tmp_path):
     code = (
         "import runpy, sys, socket\n"
