@@ -1,9 +1,11 @@
 """Checkpoints that are whole or not there: save, find, restore, prune."""
 
+import contextlib
 import dataclasses
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,16 +63,13 @@ def save(workers: Workers, run: Path, position: Position) -> None:
     """
     final = step_folder(run, position.step)
     partial = final.with_name(f".{final.name}.partial")
-    try:
+    # PyTorch reports a full disk as a RuntimeError, safetensors as an error of its own.
+    with explained(run, f"the checkpoint of step {position.step}", Exception):
         workers.together(lambda: partial.mkdir(parents=True, exist_ok=True))
         workers.together(lambda: workers.save_state(partial))
-        if workers.is_main:
-            workers.together(lambda: _publish(partial, final, position))
-            prune(run, position)
-        else:
-            workers.together(lambda: None)
-    except Exception as error:
-        raise _explain(error, run, position.step) from error
+        workers.together(lambda: _publish(partial, final, position) if workers.is_main else None)
+    if workers.is_main:
+        prune(run, position)
 
 
 def _publish(partial: Path, final: Path, position: Position) -> None:
@@ -81,18 +80,31 @@ def _publish(partial: Path, final: Path, position: Position) -> None:
     partial.rename(final)
 
 
-def _explain(error: Exception, run: Path, step: int) -> UserError:
-    earlier = latest(run)
-    usable = (
-        f"the checkpoint of step {read_position(earlier).step} is untouched"
-        if earlier
-        else "there is none yet"
-    )
-    return UserError(
-        f"the checkpoint of step {step} could not be written: {error}",
-        "enough space and the right to write there",
-        f"free some space, then run the same command with --resume; {usable}",
-    )
+@contextlib.contextmanager
+def explained(run: Path, what: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Turn a failure to write into a message that says what is still usable.
+
+    Args:
+        run: the run's folder.
+        what: what the block writes.
+        kinds: errors that mean such a failure.
+
+    Raises:
+        UserError: one of them came; what was half-written is removed, which frees its space.
+    """
+    try:
+        yield
+    except UserError:
+        raise
+    except kinds as error:
+        remove_partial(run)
+        earlier = latest(run)
+        usable = f"the checkpoint of step {read_position(earlier).step} is" if earlier else "the data is"
+        raise UserError(
+            f"{what} could not be written: {error}",
+            "enough space and the right to write there",
+            f"free some space, then run the same command with --resume; {usable} untouched",
+        ) from error
 
 
 def latest(run: Path) -> Path | None:

@@ -104,8 +104,22 @@ def load(model: Model, recipe: Recipe, seed: int, *, trained: bool = False) -> L
         trained: the checkpoint is one of ours, and a weight that it lacks is an error even in the head.
 
     Raises:
-        UserError: the checkpoint holds another kind of model, needs a package, or pools in an unknown way.
+        UserError: the checkpoint cannot be read, holds another kind of model, needs a package, or pools in
+            an unknown way.
     """
+    try:
+        return _load(model, recipe, seed, trained)
+    except UserError:
+        raise
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{model.reference} cannot be loaded: {error}",
+            "a folder or Hub id with config.json, weights and a tokenizer that transformers knows",
+            "check the name, the network and `hf auth login`; --model also takes a registry name",
+        ) from error
+
+
+def _load(model: Model, recipe: Recipe, seed: int, trained: bool) -> Loaded:
     tokenizer = load_tokenizer(model, recipe.line_breaks)
     with torch.random.fork_rng(devices=[]), quiet_transformers():
         torch.manual_seed(seed)

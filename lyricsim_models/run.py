@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
+
+from lyricsim_models.checkpoints import explained
 from lyricsim_models.job import Job, refuse_bad_splits
 from lyricsim_models.outcome import METRICS_FILE, finish
 from lyricsim_models.pair_table import PairTable
@@ -40,10 +43,12 @@ def run(job: Job, splits: Mapping[str, PairTable], workers: Workers) -> dict[str
         workers.start_tracking(job.output / TRACKER_FOLDER, {**settings, **job.recipe.to_dict()})
         with listening() as request:
             training = Training(job, splits, workers, request)
-            position = training.go()
+            with explained(job.output, "the run's files", OSError, SafetensorError):
+                position = training.go()
         workers.stop_tracking()
         workers.release()
-        return finish(job, splits, workers, position, training.facts)
+        with explained(job.output, "the trained model", OSError, SafetensorError):
+            return finish(job, splits, workers, position, training.facts)
 
 
 def read_metrics(folder: Path) -> dict[str, Any]:

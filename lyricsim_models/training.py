@@ -140,9 +140,9 @@ class Training:
         return (
             f"{self.facts.training_rows} training rows, {self.course.per_epoch} steps an epoch, "
             f"{self.course.total} in all; global batch {recipe.global_batch_size} over {workers.world} "
-            f"process(es) of at most {recipe.per_device_batch_size} rows at once; {workers.topology}, "
-            f"mixed precision {workers.mixed_precision}; at most {self.facts.max_length} tokens, "
-            f"{cut} pairs cut"
+            f"process(es) of at most {recipe.per_device_batch_size} rows at once; topology "
+            f"{workers.topology}, mixed precision {workers.mixed_precision}; at most "
+            f"{self.facts.max_length} tokens, {cut} pairs cut"
         )
 
     def _restore(self) -> Position:

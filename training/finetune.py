@@ -141,11 +141,13 @@ def train_all(options: argparse.Namespace) -> None:
 
 
 def write_card(folder: Path) -> None:
-    """Write the model card of a run from the run's own files."""
+    """Write the model card of a run from the run's own files; one that is there may have been edited."""
     from lyricsim_cards.model_card import CARD_FILE, EVAL_RESULTS_FILE, write_model_card
     from lyricsim_cards.model_folder import EXTRAS_FILE
     from lyricsim_models.run_folder import write_manifest
 
+    if (folder / CARD_FILE).exists():
+        return
     write_manifest(folder, [CARD_FILE, EVAL_RESULTS_FILE, EXTRAS_FILE])
     write_model_card(folder)
 

@@ -138,7 +138,7 @@ def test_a_full_disk_leaves_the_checkpoint_before_usable(play: Play, whole: Path
     assert [statuses for statuses, _ in played] == [[143], [2], [0]], played
     message = played[1][1]
     assert "could not be written" in message
-    assert "that of step 4 is untouched" in message
+    assert "the checkpoint of step 4 is untouched" in message
     assert "--resume" in message
     assert_same_run(tmp_path / "run", whole)
 

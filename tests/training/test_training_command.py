@@ -200,6 +200,8 @@ def test_test_pairs_seen_in_training_need_leave_and_are_marked(
         (["--checkpoint-every", "0"], "--checkpoint-every 0"),
         (["--resume", "--overwrite"], "--resume and --overwrite"),
         (["--model", "no-such-model"], "no model called 'no-such-model'"),
+        (["--model", "nobody/nothing"], "nobody/nothing cannot be loaded"),
+        (["--model", str(Path(__file__).parent)], "cannot be loaded"),
         (["--dataset", "nowhere.csv"], "nowhere.csv"),
         (["--public"], "--public"),
     ],
