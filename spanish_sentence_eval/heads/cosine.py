@@ -28,9 +28,10 @@ class Subset:
 
 
 def cosine(u: np.ndarray, v: np.ndarray) -> float:
-    """Cosine of two vectors in their own precision; 0 where one of them is zero."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.nan_to_num(np.dot(u, v) / (np.linalg.norm(u) * np.linalg.norm(v))))
+    """Cosine of two vectors in their own precision; 0 where one of them is zero, NaN on overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = np.linalg.norm(u) * np.linalg.norm(v)
+        return float(np.dot(u, v) / norms) if norms else 0.0
 
 
 def similarities(
@@ -39,16 +40,16 @@ def similarities(
     """One similarity a row, shape (n,).
 
     Raises:
-        UserError: the caller's ``similarity`` gives something that is no finite number.
+        UserError: a similarity is no finite number.
     """
     function = similarity or cosine
     values = [function(a, b) for a, b in zip(u, v, strict=True)]
     for row, value in enumerate(values):
         if np.ndim(value) != 0 or not np.isfinite(value):
             raise UserError(
-                f"{task}: params['similarity'] gave {value!r} for row {row}",
+                f"{task}: {'the cosine' if similarity is None else 'similarity'} is {value!r} for row {row}",
                 "one finite number for two vectors",
-                "correct the function, or leave it out for the cosine",
+                "correct params['similarity']; the cosine wants vectors whose squares do not overflow",
             )
     return np.array(values, dtype=np.float64)
 

@@ -5,7 +5,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from lyricsim_tools.errors import UserError
 from spanish_sentence_eval.heads.cosine import averages, correlate, similarities
 from spanish_sentence_eval.heads.fitting import Classifier, Table, f1_of_class_1, percent
 from spanish_sentence_eval.heads.relatedness import Start, train_and_score
@@ -49,11 +51,23 @@ def _table(
 ) -> tuple[Table, dict[str, np.ndarray]]:
     """All rows under each other, and where each split's are; torch's heads compute in single precision."""
     x = np.vstack([x for x, _ in blocks.values()])
-    x = x.astype(np.float32, copy=False) if settings.usepytorch else x
+    x = _finite(task, x, np.float32 if settings.usepytorch else x.dtype)
     y = np.concatenate([labels for _, labels in blocks.values()]).astype(np.int64)
     ends = np.cumsum([len(labels) for _, labels in blocks.values()])
     rows = np.split(np.arange(len(y)), ends[:-1])
     return Table(x, y, task.classes or len(data.label_names)), dict(zip(blocks, rows, strict=True))
+
+
+def _finite(task: Task, x: np.ndarray, kind: npt.DTypeLike) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        x = x.astype(kind, copy=False)
+    if not np.isfinite(x).all():
+        raise UserError(
+            f"{task.name}: differences or products of the vectors overflow their precision",
+            "vectors whose features are finite in the batcher's type and in single precision",
+            "return float32 or smaller values",
+        )
+    return x
 
 
 def classify(task: Task, data: TaskData, blocks: Blocks, settings: Settings) -> Outcome:
@@ -87,7 +101,7 @@ def _relatedness(task: Task, data: TaskData, blocks: Blocks, settings: Settings)
     from spanish_sentence_eval.heads.exact_relatedness import ExactTrainer
     from spanish_sentence_eval.heads.fast_relatedness import FastTrainer
 
-    single = {name: (x.astype(np.float32, copy=False), y) for name, (x, y) in blocks.items()}
+    single = {name: (_finite(task, x, np.float32), y) for name, (x, y) in blocks.items()}
     start: Start = partial(
         {"exact": ExactTrainer, "fast": FastTrainer}[settings.path],
         seed=settings.seed,

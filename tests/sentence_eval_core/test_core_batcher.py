@@ -46,6 +46,15 @@ def test_vectors_of_changing_width_are_refused(small: dict[str, Any]) -> None:
         SE(small, lambda params, batch: np.zeros((len(batch), width(len(batch))))).eval("TASS1")
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize("task", ["SICKEntailment", "SICKRelatedness", "STS17"])
+@pytest.mark.parametrize("kind", [np.float16, np.float64])
+def test_vectors_whose_features_overflow_are_refused(small: dict[str, Any], task: str, kind: type) -> None:
+    large = np.sqrt(np.finfo(kind).max) * 2
+    with pytest.raises(UserError, match=f"{task}: (differences or products .* overflow|the cosine is nan)"):
+        SE(small, lambda params, batch: np.full((len(batch), 2), large, dtype=kind)).eval(task)
+
+
 class _Recorder:
     """A batcher that notes what it was given."""
 
