@@ -219,6 +219,6 @@ def prediction_rows(splits: Mapping[str, PairTable], predictions: Predictions) -
     for name, table in splits.items():
         for pair_id, prediction in zip(table.pair_ids, predictions[name], strict=True):
             if pair_id not in written:
-                writer.writerow([pair_id, f"{prediction:.7g}"])
+                writer.writerow([pair_id, repr(float(prediction))])
                 written.add(pair_id)
     return stream.getvalue()

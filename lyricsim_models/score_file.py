@@ -109,12 +109,14 @@ def refuse_non_finite(pair_ids: Sequence[str], predictions: np.ndarray, rows_bef
 def _lines(kind: str, pair_ids: Sequence[str], predictions: np.ndarray, header: bool) -> str:
     if kind == ".jsonl":
         return "".join(
-            json.dumps({"pair_id": pair_id, "prediction": float(f"{value:.7g}")}, ensure_ascii=False) + "\n"
+            json.dumps({"pair_id": pair_id, "prediction": float(value)}, ensure_ascii=False) + "\n"
             for pair_id, value in zip(pair_ids, predictions, strict=True)
         )
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     if header:
         writer.writerow(COLUMNS)
-    writer.writerows([pair_id, f"{value:.7g}"] for pair_id, value in zip(pair_ids, predictions, strict=True))
+    writer.writerows(
+        [pair_id, repr(float(value))] for pair_id, value in zip(pair_ids, predictions, strict=True)
+    )
     return stream.getvalue()

@@ -14,7 +14,7 @@ def test_windows_are_appended_and_the_file_appears_when_it_is_whole(tmp_path):
     assert not path.exists()
     file.append(["c,d"], np.array([-0.125]))
     file.finish()
-    assert path.read_text() == 'pair_id,prediction\na,1\nb,2.5\n"c,d",-0.125\n'
+    assert path.read_text() == 'pair_id,prediction\na,1.0\nb,2.5\n"c,d",-0.125\n'
     assert [p.name for p in path.parent.iterdir()] == ["scores.csv"]
 
 
@@ -22,7 +22,7 @@ def test_json_lines_hold_numbers(tmp_path):
     file = ScoreFile(tmp_path / "scores.jsonl", {})
     file.append(["ñ"], np.array([1 / 3]))
     file.finish()
-    assert json.loads((tmp_path / "scores.jsonl").read_text()) == {"pair_id": "ñ", "prediction": 0.3333333}
+    assert json.loads((tmp_path / "scores.jsonl").read_text()) == {"pair_id": "ñ", "prediction": 1 / 3}
 
 
 def test_what_was_written_after_the_last_progress_does_not_count(tmp_path):
@@ -47,7 +47,7 @@ def test_without_resume_an_earlier_part_is_begun_anew(tmp_path):
     assert file.rows == 0
     file.append(["z"], np.zeros(1))
     file.finish()
-    assert (tmp_path / "scores.csv").read_text() == "pair_id,prediction\nz,0\n"
+    assert (tmp_path / "scores.csv").read_text() == "pair_id,prediction\nz,0.0\n"
 
 
 def test_a_part_of_another_input_or_model_is_not_gone_on_with(tmp_path):
@@ -76,7 +76,7 @@ def test_an_existing_file_is_kept_unless_told_otherwise(tmp_path):
     file.append(["a"], np.ones(1))
     assert (tmp_path / "scores.csv").read_text() == "mine"
     file.finish()
-    assert (tmp_path / "scores.csv").read_text() == "pair_id,prediction\na,1\n"
+    assert (tmp_path / "scores.csv").read_text() == "pair_id,prediction\na,1.0\n"
 
 
 def test_another_kind_of_output_is_refused(tmp_path):
