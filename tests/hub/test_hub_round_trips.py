@@ -130,6 +130,14 @@ def predictions(hub, architecture):
         return [by_id[row["pair_id"]] for row in csv.DictReader(stream)]
 
 
+def rounding(hub, architecture):
+    """How far equal scores may lie apart: a bi-encoder's line multiplies the rounding of its cosine."""
+    if architecture == "cross-encoder":
+        return 1e-5
+    line = json.loads((hub.folder / architecture / "calibration.json").read_text())
+    return max(1e-5, 1e-6 * abs(line["slope"]))
+
+
 def test_a_published_cross_encoder_scores_in_transformers_as_it_did_in_training(place):
     alone, piped = json.loads(place.python(LOADED_BY_TRANSFORMERS, "transformers"))
     expected = predictions(place, "cross-encoder")
@@ -140,7 +148,7 @@ def test_a_published_cross_encoder_scores_in_transformers_as_it_did_in_training(
 def test_published_models_score_in_sentence_transformers_as_they_did_in_training(place):
     crossed, encoded = json.loads(place.python(LOADED_BY_SENTENCE_TRANSFORMERS, "sentences"))
     assert crossed == pytest.approx(predictions(place, "cross-encoder"), abs=1e-5)
-    assert encoded == pytest.approx(predictions(place, "bi-encoder"), abs=1e-5)
+    assert encoded == pytest.approx(predictions(place, "bi-encoder"), abs=rounding(place, "bi-encoder"))
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -153,11 +161,11 @@ def test_published_models_score_in_our_script_with_full_cache_and_without_networ
             return [float(row["prediction"]) for row in csv.DictReader(stream)]
 
     expected = predictions(place, architecture)
-    assert scores(f"{architecture}-online.csv") == pytest.approx(expected, abs=1e-5)
-    assert scores(f"{architecture}-offline.csv", **OFFLINE) == pytest.approx(expected, abs=1e-5)
+    equal = pytest.approx(expected, abs=rounding(place, architecture))
+    assert scores(f"{architecture}-online.csv") == equal
+    assert scores(f"{architecture}-offline.csv", **OFFLINE) == equal
 
 
-@pytest.mark.xfail(strict=True, reason="loading a model passes the library's own error on")
 def test_without_network_and_cache_our_script_ends_with_one_clear_message(place):
     command = [str(REPOSITORY / "training" / "predict.py"), "--model", f"{place.user}/cross-encoder"]
     outcome = place.run([*command, "--input", "pairs.csv", "--output", "never.csv"], "empty", **OFFLINE)
