@@ -227,3 +227,9 @@ def test_the_code_of_a_card_runs_and_broken_code_is_found(tmp_path):
     [fault] = [fault for fault in found if fault.kind == "snippet"]
     assert fault.card == str(broken)
     assert fault.what == "the python code in line 9 fails: RuntimeError: it broke"
+
+
+@pytest.mark.slow
+def test_the_code_of_both_spaces_cards_runs():
+    cards = [REPOSITORY / name / "README.md" for name in ("lyricsim_metric", "lyricsim_comparison")]
+    assert check_cards(cards, CheckOptions(REPOSITORY)) == []
