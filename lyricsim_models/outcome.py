@@ -80,10 +80,12 @@ def finish(
         predictions[name], measured, truncated[name] = _score(job, workers, loaded, table, name)
         if name != "train":
             metrics[name] = {**three_scores(predictions[name], table.gold), "pairs": len(table), **measured}
+    reload_difference = None
     if "validation" in predictions:
-        _refuse_other_model(predictions["validation"], best, workers.mixed_precision)
+        reload_difference = _refuse_other_model(predictions["validation"], best, workers.mixed_precision)
     _mark_seen(metrics, splits)
     record = _record(job, splits, workers, position, facts, truncated)
+    record["reload_difference"] = reload_difference
     if workers.is_main:
         workers.together(lambda: _write(job, splits, best, metrics, predictions, record))
     else:
@@ -110,7 +112,8 @@ def _score(
     return scores, {"asymmetry": asymmetry(forward, backward)}, truncated
 
 
-def _refuse_other_model(found: NDArray[np.float64], best: Path, precision: str) -> None:
+def _refuse_other_model(found: NDArray[np.float64], best: Path, precision: str) -> float:
+    """The largest difference to what the model predicted when it was chosen, if rounding explains it."""
     chosen = np.array(json.loads((best / DEVELOPMENT_FILE).read_text("utf-8")))
     difference = float(np.abs(found - chosen).max())
     # Not "greater than": a difference that is no number must fail too.
@@ -121,6 +124,7 @@ def _refuse_other_model(found: NDArray[np.float64], best: Path, precision: str) 
             "the same scores but for rounding",
             "report this with the run's metrics.jsonl; the checkpoints are kept",
         )
+    return difference
 
 
 def _mark_seen(metrics: Mapping[str, Any], splits: Mapping[str, PairTable]) -> None:

@@ -3,6 +3,7 @@
 Usage: sharded_on_cpu.py SCRIPT ARGUMENTS…, under a launcher that asks for one of the two.
 """
 
+import importlib
 import os
 import runpy
 import signal
@@ -30,7 +31,6 @@ def allow_fsdp() -> None:
 
 def allow_deepspeed() -> None:
     """Start gloo under DeepSpeed, and leave out its shared-memory operator, which would be compiled first."""
-
     original = state.PartialState._prepare_backend
 
     def backend(self: state.PartialState, *arguments: Any, **options: Any) -> tuple[str, DistributedType]:
@@ -39,8 +39,8 @@ def allow_deepspeed() -> None:
         return "gloo", DistributedType.MULTI_CPU
 
     state.PartialState._prepare_backend = backend
-    # The package's attribute of that name is torch itself.
-    sys.modules["deepspeed.comm.torch"].build_shm_op = lambda: None
+    # An import statement would find the package's attribute of that name, which is torch itself.
+    importlib.import_module("deepspeed.comm.torch").build_shm_op = lambda: None  # type: ignore[attr-defined]
 
 
 def stop_at(step: int) -> None:
