@@ -86,7 +86,12 @@ def small_model(folder: Path, texts: Sequence[str]) -> Path:
     learner = BertWordPieceTokenizer(lowercase=False, strip_accents=False)
     learner.train_from_iterator(texts, vocab_size=4000, show_progress=False)
     tokenizer = BertTokenizer(vocab=learner.get_vocab(), do_lower_case=False, strip_accents=False)
-    sizes: dict[str, Any] = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024}
+    sizes: dict[str, Any] = {
+        "hidden_size": 256,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "intermediate_size": 1024,
+    }
     torch.manual_seed(0)
     BertModel(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(folder)
     tokenizer.save_pretrained(folder)

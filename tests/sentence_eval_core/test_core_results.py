@@ -133,7 +133,7 @@ def test_own_similarity_replaces_the_cosine(small: dict[str, Any], characters: B
 def test_a_similarity_that_is_no_number_is_refused(
     small: dict[str, Any], characters: Batcher, value: object
 ) -> None:
-    with pytest.raises(UserError, match="STS17: similarity is .* for row 0"):
+    with pytest.raises(UserError, match=r"STS17: similarity is .* for row 0"):
         SE({**small, "similarity": lambda u, v: value}, characters).eval("STS17")
 
 
