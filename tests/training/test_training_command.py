@@ -17,6 +17,7 @@ from tiny_families import write_pairs
 
 from lyricsim_models.job import refuse_half_precision
 from lyricsim_models.registry import load_registry, resolve
+from lyricsim_models.workers import _refuse_strangers
 from lyricsim_tools.errors import UserError
 
 OPTIONS = """
@@ -266,8 +267,17 @@ def test_the_processes_of_a_launcher_that_do_not_see_each_other_are_refused(
     done = subprocess.run(
         command(FINETUNE, arguments), env=env, capture_output=True, text=True, timeout=300, check=False
     )
+    # Who refuses first, Accelerate or we, depends on what else the machine's environment says.
     assert done.returncode == 2
-    assert "each believes it is one of 1" in done.stderr
+    assert "each believes it is one of 1" in done.stderr or "refuses the launcher's settings" in done.stderr
+    assert not (tmp_path / "run" / "model.safetensors").exists()
+
+
+def test_a_process_that_believes_itself_alone_among_two_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(UserError, match="started 2 processes, but each believes it is one of 1"):
+        _refuse_strangers(1)
+    _refuse_strangers(2)
 
 
 @pytest.mark.slow
