@@ -64,7 +64,7 @@ def claim(folder: Path, settings: Mapping[str, Any], *, resume: bool, overwrite:
     if present and resume and (folder / RUN_FILE).is_file():
         return _continue(folder, settings)
     if present:
-        _refuse_foreign(folder, present, overwrite)
+        _refuse_foreign(folder, present, overwrite or _nothing_done(folder, present))
         _remove_ours(folder, present)
     write_manifest(folder, ())
     write_json(folder / RUN_FILE, {"status": "running", "settings": dict(settings)})
@@ -110,6 +110,13 @@ def _refuse_foreign(folder: Path, present: set[Path], overwrite: bool) -> None:
             "no folder or an empty one",
             "pass --resume to go on with it, --overwrite to replace it, or another --output",
         )
+
+
+def _nothing_done(folder: Path, present: set[Path]) -> bool:
+    """Whether the run that is there was refused before its first step, so that nothing can be lost."""
+    log = folder / LOG_FILE
+    started = {folder / name for name in _FROM_THE_START}
+    return present <= started and not (log.exists() and log.stat().st_size)
 
 
 def _is_ours(folder: Path, path: Path) -> bool:

@@ -5,7 +5,6 @@ DeepSpeed and XLA is hidden here.
 """
 
 import contextlib
-import importlib.util
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from lyricsim_models.config import ReportTo
+from lyricsim_models.launch_checks import launched_for, refuse_fallback, refuse_strangers, require_tracker
 from lyricsim_tools.errors import UserError
 
 # How far a padded length is rounded up: compilers of static shapes want few of them, tensor cores want 8.
@@ -34,11 +34,7 @@ def _use_cpu() -> bool:
     from accelerate.utils import is_mps_available, is_torch_xla_available
 
     found = torch.cuda.is_available() or is_mps_available() or is_torch_xla_available()
-    return not found and not _launched_for("DEEPSPEED")
-
-
-def _launched_for(kind: str) -> bool:
-    return os.environ.get(f"ACCELERATE_USE_{kind}", "").lower() == "true"
+    return not found and not launched_for("DEEPSPEED")
 
 
 class Workers:
@@ -53,10 +49,10 @@ class Workers:
     """
 
     def __init__(self, report_to: ReportTo = "none") -> None:
-        _require_tracker(report_to)
+        require_tracker(report_to)
         self._accelerator = _accelerator(report_to)
-        _refuse_strangers(self._accelerator.num_processes)
-        _refuse_fallback(self.topology)
+        refuse_strangers(self._accelerator.num_processes)
+        refuse_fallback(self.topology)
         if self.topology == "DEEPSPEED":
             _load_models_whole()
         if self.device.type == "cuda":
@@ -268,38 +264,6 @@ def _as_float(norm: Any) -> float:
     if norm is None:
         return 0.0
     return float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
-
-
-def _require_tracker(report_to: ReportTo) -> None:
-    """Accelerate would leave out a tracker whose package is missing."""
-    if report_to != "none" and importlib.util.find_spec(report_to) is None:
-        raise UserError(
-            f"--report-to {report_to}, but {report_to} is not installed",
-            f"the package {report_to}",
-            f"pip install {report_to}, or use --report-to none",
-        )
-
-
-def _refuse_strangers(processes: int) -> None:
-    expected = int(os.environ.get("WORLD_SIZE", "1"))
-    if processes != expected:
-        raise UserError(
-            f"the launcher started {expected} processes, but each believes it is one of {processes}: "
-            "all of them would train on everything",
-            "processes that see each other",
-            "launch with one of training/configs/*.yaml, or set ACCELERATE_USE_CPU=true",
-        )
-
-
-def _refuse_fallback(topology: str) -> None:
-    """On a machine without accelerators Accelerate replaces FSDP by plain copies without a word."""
-    for kind in ("FSDP", "DEEPSPEED"):
-        if _launched_for(kind) and topology != kind:
-            raise UserError(
-                f"the launcher asked for {kind}, but Accelerate arranged {topology}",
-                f"accelerators that {kind} can use",
-                "launch with training/configs/cpu_ddp_2proc.yaml here, or on a machine with GPUs",
-            )
 
 
 def _load_models_whole() -> None:

@@ -10,6 +10,8 @@ import pytest
 from conftest import Family, start
 from tiny_families import write_pairs
 
+# One xdist worker: the uninterrupted run is made once.
+pytestmark = pytest.mark.xdist_group("training-accidents")
 SCRIPT = Path(__file__).with_name("launched_faults.py")
 TOTAL = 15
 COMMON = ["--epochs", "3", "--learning-rate", "1e-3", "--checkpoint-every", "2", "--json"]

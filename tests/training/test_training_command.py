@@ -16,8 +16,8 @@ from support import REPOSITORY
 from tiny_families import write_pairs
 
 from lyricsim_models.job import refuse_half_precision
+from lyricsim_models.launch_checks import refuse_strangers
 from lyricsim_models.registry import load_registry, resolve
-from lyricsim_models.workers import _refuse_strangers
 from lyricsim_tools.errors import UserError
 
 OPTIONS = """
@@ -276,8 +276,21 @@ def test_the_processes_of_a_launcher_that_do_not_see_each_other_are_refused(
 def test_a_process_that_believes_itself_alone_among_two_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(UserError, match="started 2 processes, but each believes it is one of 1"):
-        _refuse_strangers(1)
-    _refuse_strangers(2)
+        refuse_strangers(1)
+    refuse_strangers(2)
+
+
+@pytest.mark.slow
+def test_deberta_launched_in_half_precision_is_refused_and_may_be_started_again(
+    family: Family, pairs_file: Path, tmp_path: Path
+) -> None:
+    arguments = ["--model", family("deberta-v2"), "--dataset", pairs_file, "--output", tmp_path / "run"]
+    done = start(FINETUNE, arguments, ACCELERATE_MIXED_PRECISION="fp16")
+    assert done.returncode == 2
+    assert "its attention overflows half precision" in done.stderr
+    assert "--mixed_precision bf16" in done.stderr
+    again = start(FINETUNE, [*arguments, "--max-steps", 1], ACCELERATE_MIXED_PRECISION="bf16")
+    assert again.returncode == 0, again.stderr[-2000:]
 
 
 @pytest.mark.slow

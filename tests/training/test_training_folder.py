@@ -72,6 +72,15 @@ def test_an_earlier_run_is_replaced_only_when_asked_to(tmp_path: Path) -> None:
     assert set(snapshot(tmp_path)) == {"run.json", ".lyricsim-files.json"}
 
 
+def test_a_run_that_was_refused_before_its_first_step_is_no_obstacle(tmp_path: Path) -> None:
+    begin(tmp_path)
+    (tmp_path / "metrics.jsonl").touch()
+    assert begin(tmp_path) == "new"
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1}\n')
+    with pytest.raises(UserError, match="--overwrite"):
+        begin(tmp_path)
+
+
 def test_resuming_needs_the_same_settings_but_not_the_same_spread(tmp_path: Path) -> None:
     begin(tmp_path)
     moved = {**SETTINGS, "dataset": "elsewhere/d", "recipe": {"epochs": 2, "per_device_batch_size": 2}}

@@ -15,6 +15,8 @@ from conftest import FINETUNE, Family, environment, start
 from safetensors.torch import load_file
 from support import REPOSITORY
 
+# One xdist worker: the run of one process is made once.
+pytestmark = pytest.mark.xdist_group("training-topologies")
 CONFIGS = REPOSITORY / "training" / "configs"
 SHARDED = Path(__file__).with_name("sharded_on_cpu.py")
 RECIPE = ["--epochs", "2", "--dropout", "0", "--learning-rate", "1e-3", "--per-device-batch-size", "2"]
