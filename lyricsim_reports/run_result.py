@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -228,11 +229,15 @@ def command(name: str, settings: Mapping[str, Any], seeds: Sequence[int]) -> str
         script = "cross_validate.py" if crossed else "svm_baseline.py"
         words.append(f"--baseline {name}")
         words += [f"--encoder {PurePath(recipe['encoder']).name}"] if recipe.get("encoder") else []
+        words += [f"--prompt {shlex.quote(recipe['prompt'])}"] if recipe.get("prompt") is not None else []
     else:
         script = "cross_validate.py" if crossed else "finetune.py"
         words += [f"--model {name}", "--seeds " + " ".join(map(str, seeds)), *_recipe_words(recipe)]
-    if share := settings.get("protocol", {}).get("validation_share"):
+    protocol = settings.get("protocol", {})
+    if share := protocol.get("validation_share"):
         words.append(f"--validation-share {share:g}")
+    if (share := protocol.get("training_share", 1)) < 1:
+        words.append(f"--training-share {share:g}")
     return f"python training/{script} {' '.join(words)} --output runs/{PurePath(name).name}"
 
 
@@ -240,6 +245,6 @@ def _recipe_words(recipe: Mapping[str, Any]) -> list[str]:
     defaults = Recipe().to_dict()
     changed = {k: v for k, v in recipe.items() if v != defaults.get(k) and k != "per_device_batch_size"}
     return [
-        f"--{key.replace('_', '-')}" + ("" if value is True else f" {value}")
+        f"--{key.replace('_', '-')}" + ("" if value is True else f" {shlex.quote(str(value))}")
         for key, value in changed.items()
     ]

@@ -58,6 +58,13 @@ def parser() -> argparse.ArgumentParser:
         metavar="S",
         help="share of each block's training pairs to choose the checkpoint by (default: 0, the last one)",
     )
+    cli.add_argument(
+        "--training-share",
+        type=float,
+        default=1.0,
+        metavar="S",
+        help="share of each block's training pairs to learn from: a point of a learning curve (default: 1)",
+    )
     cli.add_argument("--keep-models", action="store_true", help="keep the weights of each block")
     cli.add_argument("--resume", action="store_true", help="go on with the run in --output, or start it")
     cli.add_argument("--overwrite", action="store_true", help="replace an earlier run in --output")
@@ -132,8 +139,9 @@ def make_plan(options: argparse.Namespace, output: Path, settings: Mapping[str, 
         "groups": len(set(groups.values())),
         "groups_sha256": digest(f"{song} {group}" for song, group in groups.items()),
         "validation_share": options.validation_share,
+        "training_share": options.training_share,
     }
-    folds = block_folds(pairs, groups, options.validation_share)
+    folds = block_folds(pairs, groups, options.validation_share, options.training_share)
     recorded = {**settings, "protocol": protocol}
     return Plan(pairs, folds, output, recorded, options.resume, options.overwrite)
 

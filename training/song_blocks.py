@@ -35,13 +35,19 @@ def song_groups(dataset: str, pairs: PairTable) -> dict[str, int]:
     return {song: published[song] for song in sorted(songs)}
 
 
-def block_folds(pairs: PairTable, groups: Mapping[str, int], validation_share: float = 0.0) -> list[Fold]:
+def block_folds(
+    pairs: PairTable,
+    groups: Mapping[str, int],
+    validation_share: float = 0.0,
+    training_share: float = 1.0,
+) -> list[Fold]:
     """The folds of block cross-validation.
 
     Args:
         pairs: those to test and to train on.
         groups: group of every song that occurs.
         validation_share: of each fold's training pairs, drawn by label, 0 to below 1.
+        training_share: of what is left of them, drawn by label, above 0; below 1 for a learning curve.
 
     Returns:
         A fold for each two groups that have pairs, a group with itself included.
@@ -53,15 +59,22 @@ def block_folds(pairs: PairTable, groups: Mapping[str, int], validation_share: f
         raise UserError(
             f"--validation-share {validation_share}", "at least 0 and below 1", "pass another value"
         )
+    if not 0 < training_share <= 1:
+        raise UserError(f"--training-share {training_share}", "above 0, up to 1", "pass another value")
     records = {pair.pair_id: pair for pair in as_records(pairs)}
     folds = []
     for fold in song_splits.block_folds(list(records.values()), groups):
-        known = [records[pair_id] for pair_id in fold.train]
-        held = {pair.pair_id for pair in draw(known, round(validation_share * len(known)), SEED)}
-        train = tuple(pair_id for pair_id in fold.train if pair_id not in held)
-        name = "-".join(map(str, fold.groups))
-        folds.append(Fold(name, train, tuple(sorted(held)), fold.test))
+        known = {pair_id: records[pair_id] for pair_id in fold.train}
+        held = _drawn(known, validation_share)
+        left = {pair_id: pair for pair_id, pair in known.items() if pair_id not in held}
+        train = _drawn(left, training_share)
+        folds.append(Fold("-".join(map(str, fold.groups)), train, held, fold.test))
     return [fold for fold in folds if fold.test]
+
+
+def _drawn(known: Mapping[str, Pair], share: float) -> tuple[str, ...]:
+    """Ids of a share of the pairs, drawn by label, sorted."""
+    return tuple(sorted(pair.pair_id for pair in draw(known.values(), round(share * len(known)), SEED)))
 
 
 def as_records(pairs: PairTable) -> list[Pair]:

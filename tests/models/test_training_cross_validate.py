@@ -40,6 +40,24 @@ def test_fifteen_blocks_give_every_pair_one_prediction_by_a_model_that_saw_neith
     assert read(output / "run.json")["settings"]["protocol"]["groups"] == 5
 
 
+def test_a_share_of_the_training_pairs_makes_a_point_of_a_learning_curve(run, pairs_file, tmp_path):
+    command = ("--dataset", pairs_file, "--baseline", "ridge", "--output")
+    assert run(*command, tmp_path / "whole").returncode == 0
+    done = run(*command, tmp_path / "half", "--training-share", "0.5")
+    assert done.returncode == 0, done.stderr
+    whole, half = (read(tmp_path / name / "run.json")["settings"]["protocol"] for name in ("whole", "half"))
+    assert (whole["training_share"], half["training_share"]) == (1, 0.5)
+    for block in (tmp_path / "half" / "blocks").iterdir():
+        used, known = (
+            read(tmp_path / name / "blocks" / block.name / "run.json")["data"]["train"]["pairs"]
+            for name in ("half", "whole")
+        )
+        assert used == round(known / 2)
+    scored = [(tmp_path / name / "predictions.csv").read_text().splitlines() for name in ("whole", "half")]
+    assert len(scored[0]) == len(scored[1])
+    assert scored[0] != scored[1]
+
+
 def test_resuming_a_complete_one_repeats_nothing(run, pairs_file, tmp_path):
     command = ("--dataset", pairs_file, "--output", tmp_path / "cv", "--baseline", "word-overlap")
     assert run(*command).returncode == 0
@@ -62,6 +80,7 @@ def test_song_identity_says_nothing_of_songs_never_seen(run, pairs_file, tmp_pat
         (("--baseline", "nothing"), "no baseline called"),
         (("--baseline", "ridge", "--epochs", "3"), "--baseline with --epochs 3"),
         (("--baseline", "ridge", "--validation-share", "1"), "--validation-share"),
+        (("--baseline", "ridge", "--training-share", "0"), "--training-share 0.0"),
     ],
 )
 def test_what_cannot_be_done_is_said(run, pairs_file, tmp_path, options, message):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from lyricsim_models.baseline_run import BaselineJob, run_baseline
 from lyricsim_models.baselines import find_baseline
 from lyricsim_reports.measured import measure
 from lyricsim_reports.plain import without_nan
-from lyricsim_reports.result_file import BLOCK_SPLIT, parse_result, read_result
-from lyricsim_reports.run_result import Naming, read_runs, result_of
+from lyricsim_reports.result_file import BLOCK_SPLIT, BLOCKS, parse_result, read_result
+from lyricsim_reports.run_result import Naming, command, read_runs, result_of
 from lyricsim_tools.errors import UserError
 
 
@@ -124,6 +125,19 @@ def test_a_cross_validation_becomes_a_result_without_a_folder_of_the_machine(sam
     assert "--symmetric" in made.command
     parse_result(without_nan(made.to_dict()), write(tmp_path / "results", made))
     assert len(read_runs(folders)) == 2
+
+
+def test_the_command_of_a_result_can_be_typed_as_it_stands(sample, tmp_path):
+    recipe = {"architecture": "bi-encoder", "prompt": "query: "}
+    protocol = {"name": BLOCKS, "groups_sha256": "", "training_share": 0.25}
+    predictions = noisy(sample, 0.5, 1)
+    folder = write_run(tmp_path / "run", sample, predictions, recipe=recipe, protocol=protocol)
+    words = shlex.split(command("some/encoder", read_runs([folder])[0].settings, [7]))
+    assert words[words.index("--prompt") + 1] == "query: "
+    assert words[words.index("--training-share") + 1] == "0.25"
+    baseline = {"recipe": {"encoder": "e5-small", "prompt": "query: "}, "dataset": "d", "config": "filtered"}
+    words = shlex.split(command("zero-shot", baseline, []))
+    assert words[words.index("--prompt") + 1] == "query: "
 
 
 def test_block_cross_validation_is_known_by_what_training_calls_it(sample):
