@@ -1,20 +1,14 @@
-"""Tiny models, synthetic pairs and a launcher for the training tests."""
+"""Tiny models and synthetic pairs for the training tests."""
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from support import REPOSITORY
 from tiny_families import write_family, write_pairs
+from training_support import Family
 
 from lyricsim_models.datafiles import read_splits
 from lyricsim_models.pair_table import PairTable
-
-FINETUNE = REPOSITORY / "training" / "finetune.py"
-Family = Callable[[str], Path]
 
 
 @pytest.fixture(scope="session")
@@ -49,30 +43,3 @@ def workers():
     from lyricsim_models.workers import Workers
 
     return Workers()
-
-
-def environment(**changes: str) -> dict[str, str]:
-    """What a launched process sees: the tests' own, on CPUs only."""
-    return {**os.environ, "ACCELERATE_USE_CPU": "true", "PYTHONPATH": str(REPOSITORY), **changes}
-
-
-def command(script: Path, arguments: Sequence[object], processes: int = 1) -> list[str]:
-    """Start a script in one process, or in several that know of each other."""
-    if processes == 1:
-        return [sys.executable, str(script), *map(str, arguments)]
-    launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={processes}"]
-    return [sys.executable, *launcher, str(script), *map(str, arguments)]
-
-
-def start(
-    script: Path, arguments: Sequence[object], processes: int = 1, **changes: str
-) -> subprocess.CompletedProcess[str]:
-    """Run a script to its end."""
-    return subprocess.run(
-        command(script, arguments, processes),
-        env=environment(**changes),
-        capture_output=True,
-        text=True,
-        timeout=880,
-        check=False,
-    )

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Family, start
 from tiny_families import write_pairs
+from training_support import Family, start
 
 # One xdist worker: the uninterrupted run is made once.
 pytestmark = pytest.mark.xdist_group("training-accidents")

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import FINETUNE, Family, command, environment, start
 from support import REPOSITORY
 from tiny_families import write_pairs
+from training_support import FINETUNE, Family, command, environment, start
 
 from lyricsim_models.job import refuse_half_precision
 from lyricsim_models.launch_checks import refuse_strangers

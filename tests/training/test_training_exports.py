@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Family
 from tiny_families import FAMILIES
+from training_support import Family
 
 from lyricsim_models.config import Recipe
 from lyricsim_models.job import Job

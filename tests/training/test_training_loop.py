@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Family
+from training_support import Family
 
 from lyricsim_models.config import Recipe
 from lyricsim_models.encoders import load

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Family, start
 from safetensors.torch import load_file
 from tiny_families import write_family, write_pairs
+from training_support import Family, start
 
 from lyricsim_models.config import Recipe
 from lyricsim_models.datafiles import read_splits

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from conftest import Family
 from tiny_families import FAMILIES
+from training_support import Family
 
 from lyricsim_models.config import Recipe
 from lyricsim_models.encoders import Loaded, load, position_limits

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import FINETUNE, Family, environment, start
 from safetensors.torch import load_file
 from support import REPOSITORY
+from training_support import FINETUNE, Family, environment, start
 
 # One xdist worker: the run of one process is made once.
 pytestmark = pytest.mark.xdist_group("training-topologies")
