@@ -11,22 +11,20 @@ from lyricsim_models.diagnostics import beside_scores
 from lyricsim_models.evaluation import three_scores
 from lyricsim_models.features import Embed
 from lyricsim_models.job import refuse_bad_splits, seen_in_training
-from lyricsim_models.outcome import METRICS_FILE, PREDICTIONS_FILE, prediction_rows
 from lyricsim_models.pair_table import PairTable
-from lyricsim_models.provenance import (
-    SEEN_FILE,
-    digest,
-    fingerprint,
-    git_revision,
-    seen_of,
-    seen_pairs,
-    seen_song_share,
-    versions,
-    write_seen,
+from lyricsim_models.provenance import SEEN_FILE, fingerprint, git_revision, versions, write_seen
+from lyricsim_models.run_files import (
+    METRICS_FILE,
+    PREDICTIONS_FILE,
+    describe_pairs,
+    prediction_rows,
+    read_metrics,
+    seen_share,
 )
-from lyricsim_models.run import read_metrics
 from lyricsim_models.run_folder import RUN_FILE, claim, locked, write_manifest
 from lyricsim_tools.atomic import write_json, write_text
+
+__all__ = ["BaselineJob", "describe_pairs", "measure", "run_baseline"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ def run_baseline(
             name: measure(predictions[name], table) for name, table in splits.items() if name != "train"
         }
         if "test" in metrics:
-            metrics["test"] |= _seen_share(splits)
+            metrics["test"] |= seen_share(splits)
         write_manifest(job.output, [SEEN_FILE, PREDICTIONS_FILE, METRICS_FILE])
         write_seen(job.output, *seen_in_training(splits))
         write_text(job.output / PREDICTIONS_FILE, prediction_rows(splits, predictions))
@@ -115,13 +113,6 @@ def measure(predictions: Any, table: PairTable) -> dict[str, Any]:
     return {**scores, "pairs": len(table)}
 
 
-def _seen_share(splits: Mapping[str, PairTable]) -> dict[str, Any]:
-    training, selection = seen_in_training(splits)
-    known = training | selection
-    test = splits["test"]
-    return {"seen_song_share": seen_song_share(test, known), "seen_pairs": len(seen_pairs(test, known))}
-
-
 def _record(settings: Mapping[str, Any], splits: Mapping[str, PairTable]) -> dict[str, Any]:
     return {
         "status": "complete",
@@ -129,15 +120,4 @@ def _record(settings: Mapping[str, Any], splits: Mapping[str, PairTable]) -> dic
         "data": {name: describe_pairs(table) for name, table in splits.items()},
         "versions": {**versions(), "scikit-learn": metadata.version("scikit-learn")},
         "git_revision": git_revision(Path(__file__).parent),
-    }
-
-
-def describe_pairs(table: PairTable) -> dict[str, Any]:
-    """Number and digests of a split's pairs and songs, as every run records them."""
-    seen = seen_of(table)
-    return {
-        "pairs": len(table),
-        "pair_ids_sha256": digest(table.pair_ids),
-        "songs_sha256": digest(seen.songs),
-        "pairs_sha256": digest(seen.pairs),
     }

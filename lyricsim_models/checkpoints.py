@@ -8,12 +8,15 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lyricsim_models.evaluation import Selection
-from lyricsim_models.workers import Workers
 from lyricsim_tools.atomic import write_json
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.files import flush_tree
+
+if TYPE_CHECKING:
+    from lyricsim_models.workers import Workers
 
 FOLDER = "checkpoints"
 _POSITION = "position.json"
@@ -48,7 +51,7 @@ def best_folder(run: Path, step: int) -> Path:
     return run / FOLDER / f"best-{step:08d}"
 
 
-def save(workers: Workers, run: Path, position: Position) -> None:
+def save(workers: "Workers", run: Path, position: Position) -> None:
     """Write a checkpoint beside the earlier one, then make it the one to resume from, then prune.
 
     A kill or a full disk at any moment leaves the earlier checkpoint as it was.

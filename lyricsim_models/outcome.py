@@ -1,7 +1,5 @@
 """The end of a run: the best checkpoint reloaded, every split scored with it, and the files written."""
 
-import csv
-import io
 import json
 import os
 from collections.abc import Mapping
@@ -19,18 +17,16 @@ from lyricsim_models.evaluation import asymmetry, three_scores
 from lyricsim_models.job import Job, seen_in_training
 from lyricsim_models.loop import Batch, score_rows
 from lyricsim_models.pair_table import PairTable
-from lyricsim_models.provenance import (
-    SEEN_FILE,
-    Seen,
-    digest,
-    git_revision,
-    seen_of,
-    seen_pairs,
-    seen_song_share,
-    versions,
-    write_seen,
-)
+from lyricsim_models.provenance import SEEN_FILE, git_revision, versions, write_seen
 from lyricsim_models.registry import Model
+from lyricsim_models.run_files import (
+    METRICS_FILE,
+    PREDICTIONS_FILE,
+    Predictions,
+    describe_pairs,
+    prediction_rows,
+    seen_share,
+)
 from lyricsim_models.run_folder import RUN_FILE, drop_checkpoints, write_manifest
 from lyricsim_models.scoring import load_trained
 from lyricsim_models.training import DEVELOPMENT_FILE, Facts
@@ -39,13 +35,12 @@ from lyricsim_tools.atomic import write_json, write_text
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.files import place
 
-METRICS_FILE, PREDICTIONS_FILE = "metrics.json", "predictions.csv"
+__all__ = ["METRICS_FILE", "PREDICTIONS_FILE", "finish", "prediction_rows", "topology"]
+
 # How far the reloaded model's predictions may be from those it was chosen by, in points of the 0–5 scale:
 # rounding only, unless training computed in 8 or 11 bits of mantissa and the export is scored in 24.
 _TOLERANCES = {"no": 1e-3}
 _TOLERANCE_MIXED = 0.5
-
-Predictions = dict[str, NDArray[np.float64]]
 
 
 def finish(
@@ -74,7 +69,7 @@ def finish(
     loaded = load_trained(Model(str(best)), job.recipe.max_length)
     loaded.scorer.to(workers.device)
     metrics: dict[str, Any] = {}
-    predictions: Predictions = {}
+    predictions: dict[str, NDArray[np.float64]] = {}
     truncated = dict(facts.truncated)
     for name, table in splits.items():
         predictions[name], measured, truncated[name] = _score(job, workers, loaded, table, name)
@@ -83,7 +78,8 @@ def finish(
     reload_difference = None
     if "validation" in predictions:
         reload_difference = _refuse_other_model(predictions["validation"], best, workers.mixed_precision)
-    _mark_seen(metrics, splits)
+    if "test" in metrics:
+        metrics["test"] |= seen_share(splits)
     record = _record(job, splits, workers, position, facts, truncated)
     record["reload_difference"] = reload_difference
     if workers.is_main:
@@ -127,15 +123,6 @@ def _refuse_other_model(found: NDArray[np.float64], best: Path, precision: str) 
     return difference
 
 
-def _mark_seen(metrics: Mapping[str, Any], splits: Mapping[str, PairTable]) -> None:
-    """Say of the test split how much of it training knew."""
-    if "test" not in metrics:
-        return
-    training, selection = seen_in_training(splits)
-    metrics["test"]["seen_song_share"] = seen_song_share(splits["test"], training | selection)
-    metrics["test"]["seen_pairs"] = len(seen_pairs(splits["test"], training | selection))
-
-
 def _record(
     job: Job,
     splits: Mapping[str, PairTable],
@@ -153,7 +140,7 @@ def _record(
         "prompt": facts.prompt,
         "max_length": facts.max_length,
         "truncated_pairs": dict(truncated),
-        "data": {name: _describe(table) for name, table in splits.items()},
+        "data": {name: describe_pairs(table) for name, table in splits.items()},
         "steps": position.step,
         "best_step": position.selection.step,
         "selection_score": position.selection.score,
@@ -161,16 +148,6 @@ def _record(
         "seconds": round(position.seconds, 1),
         "versions": versions(),
         "git_revision": git_revision(Path(__file__).parent),
-    }
-
-
-def _describe(table: PairTable) -> dict[str, Any]:
-    seen: Seen = seen_of(table)
-    return {
-        "pairs": len(table),
-        "pair_ids_sha256": digest(table.pair_ids),
-        "songs_sha256": digest(seen.songs),
-        "pairs_sha256": digest(seen.pairs),
     }
 
 
@@ -212,17 +189,3 @@ def _write(
     write_json(folder / METRICS_FILE, metrics)
     write_json(folder / RUN_FILE, record)
     drop_checkpoints(folder)
-
-
-def prediction_rows(splits: Mapping[str, PairTable], predictions: Predictions) -> str:
-    """``pair_id,prediction`` of all splits as CSV text, each pair once, without ratings or lyrics."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["pair_id", "prediction"])
-    written: set[str] = set()
-    for name, table in splits.items():
-        for pair_id, prediction in zip(table.pair_ids, predictions[name], strict=True):
-            if pair_id not in written:
-                writer.writerow([pair_id, repr(float(prediction))])
-                written.add(pair_id)
-    return stream.getvalue()

@@ -7,13 +7,13 @@ import subprocess
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from lyricsim_models.pair_table import PairTable
 from lyricsim_tools.atomic import write_text
 from lyricsim_tools.errors import UserError
+from lyricsim_tools.versions import installed_versions
 
 SEEN_FILE = "seen.json"
 _PACKAGES = ("lyricsim", "torch", "transformers", "accelerate", "datasets", "tokenizers", "numpy", "scipy")
@@ -38,13 +38,7 @@ def fingerprint(splits: Mapping[str, PairTable]) -> str:
 
 def versions() -> dict[str, str]:
     """Python, operating system and the packages that decide numbers."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
-    for package in _PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+    return {"platform": platform.platform(), **installed_versions(_PACKAGES)}
 
 
 def git_revision(folder: Path) -> str | None:

@@ -1,7 +1,6 @@
 """One run from a checkpoint and pairs to a model folder with its scores and its story."""
 
 import contextlib
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,16 @@ from safetensors import SafetensorError
 
 from lyricsim_models.checkpoints import explained
 from lyricsim_models.job import Job, refuse_bad_splits
-from lyricsim_models.outcome import METRICS_FILE, finish
+from lyricsim_models.outcome import finish
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import fingerprint
+from lyricsim_models.run_files import read_metrics
 from lyricsim_models.run_folder import TRACKER_FOLDER, State, claim, locked
 from lyricsim_models.signals import listening
 from lyricsim_models.training import Training
 from lyricsim_models.workers import Workers
+
+__all__ = ["read_metrics", "run"]
 
 
 def run(job: Job, splits: Mapping[str, PairTable], workers: Workers) -> dict[str, Any]:
@@ -49,12 +51,6 @@ def run(job: Job, splits: Mapping[str, PairTable], workers: Workers) -> dict[str
         workers.release()
         with explained(job.output, "the trained model", OSError, SafetensorError):
             return finish(job, splits, workers, position, training.facts)
-
-
-def read_metrics(folder: Path) -> dict[str, Any]:
-    """The scores of a complete run."""
-    metrics: dict[str, Any] = json.loads((folder / METRICS_FILE).read_text("utf-8"))
-    return metrics
 
 
 @contextlib.contextmanager

@@ -53,9 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def fit(dataset: str, config: str | None) -> LexicalScorer:
     """A scorer of the training split of a dataset, with where it comes from."""
-    from lyricsim_models.baseline_run import describe_pairs
     from lyricsim_models.datafiles import read_splits
     from lyricsim_models.provenance import fingerprint
+    from lyricsim_models.run_files import describe_pairs
 
     splits = read_splits(dataset, config)
     training = splits["train"]
