@@ -19,13 +19,13 @@ from spanish_sentence_eval.report import (
     AVERAGE_COLUMNS,
     COMPARISON_COLUMNS,
     LICENCE_COLUMNS,
-    TASK_COLUMNS,
     average_rows,
     comparison_rows,
     licence_rows,
     markdown,
     result_table,
     task_facts,
+    task_table,
 )
 from spanish_sentence_eval.results import plain, read_document
 from spanish_sentence_eval.tasks import TASKS
@@ -84,14 +84,14 @@ def _list(args: argparse.Namespace) -> None:
     if args.json:
         print_json(facts)
         return
-    columns = (*TASK_COLUMNS, "files") if present else TASK_COLUMNS
-    print_table("32 tasks", columns, [[fact[column] for column in columns] for fact in facts])
+    print_table(f"{len(facts)} tasks", *task_table(facts))
     print_table("licences", LICENCE_COLUMNS, licence_rows())
 
 
 def _fetch(args: argparse.Namespace) -> None:
     sys.stderr.write(TERMS + "\n")
-    names = cli_options.chosen_tasks(args) if args.tasks or args.benchmark else None
+    everything = not args.tasks and args.benchmark is None and args.task_index is None
+    names = None if everything else cli_options.chosen_tasks(args)
     paths = None if names is None else {path for name in names for path in files_of(TASKS[name])}
     done = fetch(args.data, paths, args.base_url)
     if args.json:

@@ -20,6 +20,24 @@ _RUN_EXAMPLES = """examples:
       -m spanish_sentence_eval.cli run --model beto --tasks all --skip-missing --data DIR
 A killed run goes on where it ended: run the same command again."""
 
+_LIST_EXAMPLES = """examples:
+  spanish-senteval list
+  spanish-senteval list --data DIR --json"""
+
+_FETCH_EXAMPLES = """examples:
+  spanish-senteval fetch --data DIR
+  spanish-senteval fetch --data DIR --tasks SS SICKEntailment
+A fetch that ended early goes on where it ended: run the same command again."""
+
+_COMPARE_EXAMPLES = """example:
+  spanish-senteval compare beto.json e5.json
+Tests are paired where both files hold what was predicted item by item (not with run --no-items). Tasks on
+other data, or under another protocol, head or number of folds, are named and not tested."""
+
+_REPORT_EXAMPLES = """examples:
+  spanish-senteval report results.json
+  spanish-senteval report results.json --markdown PAGE.md"""
+
 _LITERATURE_KFOLD = 10
 _LITERATURE_BATCH = 16
 
@@ -31,12 +49,14 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(dest="command", required=True)
     _add_run(_command(commands, "run", "evaluate an encoder", _RUN_EXAMPLES))
-    listing = _command(commands, "list", "the tasks: kind, sizes, figure, chance, licence")
+    about_list = "the tasks: kind, sizes, figure, chance, licence"
+    listing = _command(commands, "list", about_list, _LIST_EXAMPLES)
     listing.add_argument("--data", type=Path, help="also say which tasks have their files in this folder")
     _add_json(listing)
-    _add_fetch(_command(commands, "fetch", "get and verify upstream's data; goes on where it ended"))
-    _add_compare(_command(commands, "compare", "two results files, task by task, with tests"))
-    report = _command(commands, "report", "print a results file, or write it as Markdown")
+    _add_fetch(_command(commands, "fetch", "get upstream's data and verify every file", _FETCH_EXAMPLES))
+    about_compare = "two results files, task by task, with tests"
+    _add_compare(_command(commands, "compare", about_compare, _COMPARE_EXAMPLES))
+    report = _command(commands, "report", "print a results file, or write it as Markdown", _REPORT_EXAMPLES)
     report.add_argument("results", type=Path, help="what 'run' wrote")
     report.add_argument("--markdown", type=Path, metavar="FILE", help="write a page of figures to FILE")
     return top
@@ -46,8 +66,10 @@ def chosen_tasks(args: argparse.Namespace) -> list[str]:
     """The engine names of the tasks that ``--tasks``, or ``--benchmark`` and ``--task_index``, ask for.
 
     Raises:
-        UserError: neither is given, a name is unknown, or the index is out of range.
+        UserError: neither or both are given, a name is unknown, or the index is out of range.
     """
+    if args.tasks and (args.benchmark is not None or args.task_index is not None):
+        raise UserError("--tasks beside --benchmark or --task_index", "one of the two", "leave one out")
     if args.tasks:
         return resolve_names([_expanded(name) for name in args.tasks])
     if args.benchmark is None:
@@ -177,7 +199,10 @@ def _add_heads(group: argparse._ArgumentGroup) -> None:
         "--sklearn", action="store_true", help="logistic regression in place of the torch head"
     )
     group.add_argument(
-        "--threads", type=int, metavar="N", help="of the heads (default: all cores; exact path: 1)"
+        "--threads",
+        type=int,
+        metavar="N",
+        help="of the heads (default: all cores; 1 on the exact path, 2 with --sklearn)",
     )
     group.add_argument("--nhid", type=int, default=0, help="hidden units (default 0)")
     group.add_argument("--optim", default="adam", help="such as 'adam' or 'sgd,lr=0.1'")

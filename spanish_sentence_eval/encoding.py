@@ -40,12 +40,14 @@ def vectors_by_batches(
         batch_size: token lists a call.
 
     Returns:
-        For each split, for each position, the vectors, shape (n, d), in the batcher's own precision.
+        For each split, for each position, the vectors, shape (n, d), in the batcher's own precision;
+        whole numbers become float64, since differences and products of short ones would wrap around.
 
     Raises:
         UserError: the batcher's answer is not 2-D, has another number of rows, or is not finite.
     """
-    call = _Checked(task.name, lambda batch: batcher(params, batch))
+    # Copies: a batcher that changes the lists it is given changes no task.
+    call = _Checked(task.name, lambda batch: batcher(params, [list(tokens) for tokens in batch]))
     return {
         name: _ORDERS[task.encoding](split, batch_size, call.about(name))
         for name, split in data.splits.items()
@@ -112,7 +114,7 @@ class _Checked:
         if not finite.all():
             row = int(np.argmin(finite))
             raise _batcher_fault(f"{given} holds NaN or infinity in row {row} of the batch", rows)
-        return vectors
+        return vectors if vectors.dtype.kind == "f" else vectors.astype(np.float64)
 
 
 _Call = Callable[[list[Tokens], int], np.ndarray]

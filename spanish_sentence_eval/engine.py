@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from spanish_sentence_eval.cleaning import kept_rows
 from spanish_sentence_eval.encoders.devices import choose_device
 from spanish_sentence_eval.encoding import Batcher, Columns, Encode, vectors_at_once, vectors_by_batches
 from spanish_sentence_eval.heads.report import HEADS, Blocks
-from spanish_sentence_eval.params import Params, Settings, read_settings, upstream_defaults
+from spanish_sentence_eval.manifest import files_of, shorter_files
+from spanish_sentence_eval.params import Params, Settings, read_settings, with_upstream_defaults
 from spanish_sentence_eval.reading import TaskData, Tokens
 from spanish_sentence_eval.task import Task
 from spanish_sentence_eval.tasks import TASKS, resolve_names
@@ -35,7 +37,7 @@ class SE:
     """
 
     def __init__(self, params: Mapping[str, Any], batcher: Batcher, prepare: Prepare | None = None) -> None:
-        self.params = Params({**upstream_defaults(), **params})
+        self.params = Params(with_upstream_defaults(params))
         self.batcher = batcher
         self.prepare = prepare
         self.results: dict[str, Any] = {}
@@ -89,7 +91,7 @@ def evaluate_task(
     settings = _settings(task, params)
     data = task.loader(task.source(settings.task_path))
     if settings.check_sizes:
-        _require_sizes(task, data)
+        _require_whole(task, data, settings.task_path)
     params.current_task = task.name
     if prepare is not None:
         prepare(params, data.samples)
@@ -141,16 +143,24 @@ def _vectors(
     return vectors_by_batches(task, data, params, batcher, batch_size)
 
 
-def _require_sizes(task: Task, data: TaskData) -> None:
+def _require_whole(task: Task, data: TaskData, task_path: Path) -> None:
     for name, split in data.splits.items():
         expected = task.sizes[name]
         if expected is not None and len(split) != expected:
-            raise UserError(
+            raise _cut_off(
                 f"{task.name}: the {name} rows in {task.folder}/ are {len(split)}",
                 f"{expected}, as in upstream's file",
-                "the file may be cut off: fetch it again; for data of your own set "
-                "params['check_sizes'] to False",
             )
+    for path, size, expected in shorter_files(task_path, files_of(task)):
+        raise _cut_off(f"{task.name}: {task_path / path} has {size} bytes", f"{expected}, as upstream's file")
+
+
+def _cut_off(given: str, expected: str) -> UserError:
+    return UserError(
+        given,
+        expected,
+        "the file may be cut off: fetch it again; for data of your own set params['check_sizes'] to False",
+    )
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import functools
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -108,6 +108,15 @@ def check_files(folder: Path, task: str, paths: Iterable[str], any_data: bool = 
 def missing_files(folder: Path, paths: Iterable[str]) -> list[str]:
     """Those of the paths below ``folder`` that have no file."""
     return [path for path in paths if not (folder / path).is_file()]
+
+
+def shorter_files(folder: Path, paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """Path, size and upstream's size, in bytes, of the files below ``folder`` that lack something."""
+    for path in paths:
+        expected = pinned_files()[path].size
+        size = (folder / path).stat().st_size
+        if expected is not None and size < expected:
+            yield path, size, expected
 
 
 def state_of_files(folder: Path, paths: list[str]) -> str:

@@ -1,9 +1,11 @@
 """What a user may set, read once into frozen records."""
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -14,6 +16,8 @@ PathName = Literal["exact", "fast"]
 
 # Keys of the ancestors' examples that never changed a figure here.
 _HARMLESS_CLASSIFIER_KEYS = frozenset({"cudaEfficient"})
+# What numpy's legacy generator, whose stream the figures come from, can be seeded with.
+_LARGEST_SEED = 2**32 - 1
 
 
 class Params(dict[str, Any]):
@@ -81,7 +85,7 @@ class Settings:
         threads: CPU threads of the heads; None: as many as the published figures took, 1 for torch and 2
             for scikit-learn, whose sums round differently with another number.
         return_predictions: adds each item's prediction and gold value to the result.
-        check_sizes: refuse files with another number of rows than upstream's.
+        check_sizes: refuse files with another number of rows than upstream's, or with fewer bytes.
     """
 
     task_path: Path
@@ -99,11 +103,12 @@ class Settings:
     check_sizes: bool = True
 
 
-def upstream_defaults() -> dict[str, Any]:
-    """What upstream's engine writes into ``params`` where the caller says nothing; batchers read some."""
+def with_upstream_defaults(params: Mapping[str, Any]) -> dict[str, Any]:
+    """``params`` with what upstream's engine writes where the caller says nothing; batchers read some."""
     shared = ("usepytorch", "seed", "batch_size", "kfold")
     defaults = {f.name: f.default for f in fields(Settings) if f.name in shared}
-    return {**defaults, "nhid": 0, "classifier": {"nhid": Classifier().nhid}}
+    classifier = params.get("classifier") or {"nhid": Classifier().nhid}
+    return {**defaults, "nhid": 0, **params, "classifier": classifier}
 
 
 def read_settings(params: Mapping[str, Any]) -> Settings:
@@ -116,23 +121,23 @@ def read_settings(params: Mapping[str, Any]) -> Settings:
     Raises:
         UserError: ``task_path`` is missing or a value is outside its range.
     """
-    task_path = params.get("task_path")
-    if task_path is None:
-        raise UserError(
-            "params has no task_path",
-            "the folder that holds senteval/ and discoeval/",
-            "set params['task_path']",
-        )
+    task_path = _required_path(params.get("task_path"))
     given = {f.name: params[f.name] for f in fields(Settings) if params.get(f.name) is not None}
     given["classifier"] = read_classifier(given.get("classifier") or {})
-    settings = Settings(**{**given, "task_path": Path(task_path)})
+    settings = Settings(**{**given, "task_path": task_path})
     _require_count("batch_size", settings.batch_size, 1)
     _require_count("kfold", settings.kfold, 2)
     if settings.threads is not None:
         _require_count("threads", settings.threads, 1)
-    _require_count("seed", settings.seed, 0)
+    _require_count("seed", settings.seed, 0, _LARGEST_SEED)
     _require_choice("protocol", settings.protocol, get_args(ProtocolName))
     _require_choice("path", settings.path, get_args(PathName))
+    for name in ("usepytorch", "return_predictions", "check_sizes"):
+        _require_choice(name, getattr(settings, name), (True, False))
+    if settings.similarity is not None and not callable(settings.similarity):
+        raise UserError(
+            f"similarity is {settings.similarity!r}", "a function of two vectors, or None", "correct it"
+        )
     return settings
 
 
@@ -169,28 +174,48 @@ def optimiser_of(text: str) -> tuple[str, dict[str, float]]:
         text: ``name`` or ``name,key=value,…`` with numeric values, for example ``sgd,lr=0.1``.
 
     Raises:
-        UserError: an option is no ``key=number``.
+        UserError: it is no text, or an option is no ``key=number`` with a finite number.
     """
+    if not isinstance(text, str):
+        raise _optimiser_fault(text, "it")
     name, *options = text.split(",")
     values: dict[str, float] = {}
     for option in options:
         key, _, value = option.partition("=")
         try:
-            values[key.strip()] = float(value)
+            number = float(value)
         except ValueError:
-            raise UserError(
-                f"classifier['optim'] is {text!r}",
-                "a name, or name,key=number,…, such as 'adam' or 'sgd,lr=0.1'",
-                f"correct the option {option!r}",
-            ) from None
+            number = math.nan
+        if not math.isfinite(number):
+            raise _optimiser_fault(text, f"the option {option!r}")
+        values[key.strip()] = number
     return name.strip().lower(), values
 
 
-def _require_count(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise UserError(f"{name} is {value!r}", f"a whole number of at least {least}", "correct it")
+def _optimiser_fault(text: object, what: str) -> UserError:
+    return UserError(
+        f"classifier['optim'] is {text!r}",
+        "a name, or name,key=number,…, such as 'adam' or 'sgd,lr=0.1'",
+        f"correct {what}",
+    )
 
 
-def _require_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+def _required_path(value: object) -> Path:
+    if isinstance(value, str | PathLike):
+        return Path(value)
+    raise UserError(
+        "params has no task_path" if value is None else f"task_path is {value!r}",
+        "the folder that holds senteval/ and discoeval/",
+        "set params['task_path']",
+    )
+
+
+def _require_count(name: str, value: object, least: int, most: float = math.inf) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        limit = "" if most == math.inf else f" and at most {most}"
+        raise UserError(f"{name} is {value!r}", f"a whole number of at least {least}{limit}", "correct it")
+
+
+def _require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     if value not in choices:
-        raise UserError(f"{name} is {value!r}", f"one of {', '.join(choices)}", "correct it")
+        raise UserError(f"{name} is {value!r}", f"one of {', '.join(map(str, choices))}", "correct it")

@@ -33,7 +33,9 @@ def load_plain(path: Path) -> Any:
         IndexError,
         KeyError,
         TypeError,
+        AttributeError,
         OverflowError,
+        MemoryError,
     ) as e:
         raise UserError(
             f"{path} cannot be read as a pickle of lists and strings: {e}",

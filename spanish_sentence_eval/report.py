@@ -14,7 +14,7 @@ Rows = list[list[str]]
 _RESULT_COLUMNS = ("task", "group", "figure", "value", "95 % interval", "by", "chance", "dev", "n", "cleaned")
 AVERAGE_COLUMNS = ("group", "mean of headline figures", "tasks")
 COMPARISON_COLUMNS = ("task", "first", "second", "difference", "95 % interval", "p", "p (Holm)", "how")
-TASK_COLUMNS = ("task", "group", "kind", "head", "sizes", "headline", "chance")
+_TASK_COLUMNS = ("task", "group", "kind", "head", "sizes", "headline", "chance")
 LICENCE_COLUMNS = ("what was found about the data's licence", "tasks")
 _NOTHING = "–"
 _DEV_FIGURES = ("devacc", "devpearson")
@@ -43,14 +43,28 @@ def comparison_rows(comparisons: Sequence[Comparison]) -> Rows:
     return [_comparison_row(comparison) for comparison in comparisons]
 
 
-def task_facts(present: Mapping[str, str] | None = None) -> list[dict[str, str]]:
-    """What is known of each task, under :data:`TASK_COLUMNS` and "licence".
+def task_facts(present: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+    """What is known of each task, for machines: texts, numbers, None where unknown.
 
     Args:
         present: the state of each task's files, added as "files".
     """
     facts = [_facts_of(task) for task in TASKS.values()]
     return [{**fact, "files": present[fact["task"]]} if present else fact for fact in facts]
+
+
+def task_table(facts: Sequence[Mapping[str, Any]]) -> tuple[Sequence[str], Rows]:
+    """The same for people: columns, and one row a task."""
+    columns = (*_TASK_COLUMNS, "files") if "files" in facts[0] else _TASK_COLUMNS
+    shown = [
+        {
+            **fact,
+            "sizes": _sizes_text(fact["sizes"]),
+            "chance": _NOTHING if fact["chance"] is None else number(fact["chance"], fact["unit"]),
+        }
+        for fact in facts
+    ]
+    return columns, [[fact[column] for column in columns] for fact in shown]
 
 
 def licence_rows() -> Rows:
@@ -142,18 +156,27 @@ def _p(value: float | None) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def _facts_of(task: Task) -> dict[str, str]:
-    chance = _NOTHING if task.chance is None else number(task.chance, unit_of(task))
-    values = (task.name, GROUP_OF[task.name], task.kind, task.head, sizes_text(task))
-    facts = dict(zip(TASK_COLUMNS, (*values, ".".join(task.headline), chance), strict=True))
-    return {**facts, "licence": task.licence}
+def _facts_of(task: Task) -> dict[str, Any]:
+    return {
+        "task": task.name,
+        "benchmark": task.package,
+        "group": GROUP_OF[task.name],
+        "kind": task.kind,
+        "head": task.head,
+        "sizes": dict(task.sizes),
+        "headline": ".".join(task.headline),
+        "unit": unit_of(task),
+        "chance": task.chance,
+        "licence": task.licence,
+        "aliases": list(task.aliases),
+    }
 
 
-def sizes_text(task: Task) -> str:
+def _sizes_text(sizes: Mapping[str, int | None]) -> str:
     """The sizes of a task's splits or subsets; "?" where upstream's file could not be counted."""
     return " / ".join(
         f"{'?' if size is None else f'{size:,}'}{'' if split in _USUAL_SPLITS else f' {split}'}"
-        for split, size in task.sizes.items()
+        for split, size in sizes.items()
     )
 
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
+from lyricsim_tools.atomic import write_json
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.versions import installed_versions
 from spanish_sentence_eval.encoders.base import Identity
@@ -118,7 +121,8 @@ def read_document(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise UserError(f"{path} is not JSON: {error}", expected, "correct the path") from error
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    whole = isinstance(found, dict) and found.get("format") == FORMAT
+    if not whole or not all(isinstance(found.get(part), dict) for part in ("settings", "tasks")):
         raise UserError(f"{path} is JSON, but no results file", expected, "correct the path")
     return found
 
@@ -142,6 +146,18 @@ def earlier_tasks(path: Path, new: Mapping[str, Any]) -> dict[str, Any]:
             )
     tasks: dict[str, Any] = old["tasks"]
     return tasks
+
+
+def keep_in_file(path: Path, results: dict[str, Any]) -> None:
+    """Write the document, with the tasks that other runs have added to the file meanwhile.
+
+    Raises:
+        UserError: see :func:`earlier_tasks`; nothing was changed.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(f".{path.name}.lock")):
+        results["tasks"] = {**earlier_tasks(path, results), **results["tasks"]}
+        write_json(path, results)
 
 
 def plain(value: Any) -> Any:

@@ -10,7 +10,6 @@ from typing import Any
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from lyricsim_tools.atomic import write_json
 from spanish_sentence_eval.cache import ResultCache, VectorStore, digest_of
 from spanish_sentence_eval.embedding import StoredEncoder
 from spanish_sentence_eval.encoders.base import Encoder
@@ -18,7 +17,7 @@ from spanish_sentence_eval.engine import evaluate_task
 from spanish_sentence_eval.manifest import TaskFiles
 from spanish_sentence_eval.params import Params
 from spanish_sentence_eval.processes import Processes
-from spanish_sentence_eval.results import document, earlier_tasks, environment, task_record
+from spanish_sentence_eval.results import document, earlier_tasks, environment, keep_in_file, task_record
 from spanish_sentence_eval.tasks import TASKS
 
 # Raise it when a figure of an unchanged setting would change: finished tasks are then run again.
@@ -76,9 +75,7 @@ def run(request: Request, encoder: Encoder, processes: Processes) -> dict[str, A
         for name, files in bar:
             bar.set_postfix_str(name)
             results["tasks"][name] = _finished_or_run(name, files, request, stored, finished)
-            # Another run may have added tasks to the file meanwhile.
-            results["tasks"] = {**earlier_tasks(request.output, results), **results["tasks"]}
-            write_json(request.output, results)
+            keep_in_file(request.output, results)
     _log.info("%d sentences asked for, %d encoded", stored.counts.asked, stored.counts.encoded)
     return results
 

@@ -1,7 +1,7 @@
 """The 32 tasks and the names by which people ask for them."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lyricsim_tools.errors import UserError
@@ -63,7 +63,7 @@ def resolve_names(tasks: str | Sequence[Any]) -> list[str]:
             are understood, and ``BR``, which never existed, is warned of and left out.
 
     Raises:
-        UserError: a name is unknown, or belongs to a task without data.
+        UserError: a name is unknown, is no text, or belongs to a task without data.
     """
     asked = list(_flat(tasks))
     for name in NEVER_EXISTED:
@@ -77,9 +77,15 @@ def resolve_names(tasks: str | Sequence[Any]) -> list[str]:
 def _flat(tasks: str | Sequence[Any]) -> Iterator[str]:
     if isinstance(tasks, str):
         yield tasks
-        return
-    for task in tasks:
-        yield from _flat(task)
+    elif isinstance(tasks, Iterable):
+        for task in tasks:
+            yield from _flat(task)
+    else:
+        raise UserError(
+            f"{tasks!r} among the tasks",
+            "a task's name, a list of names, or a list of such lists",
+            "correct it (spanish-senteval list prints the names)",
+        )
 
 
 def _canonical(name: str) -> str:

@@ -2,12 +2,14 @@
 
 import json
 import logging
+import threading
 
 import pytest
 from made_up_benchmark import write_tree
 
-from spanish_sentence_eval import cli, senteval
+from spanish_sentence_eval import cli, cli_run, senteval
 from spanish_sentence_eval.encoders import as_batcher, build_encoder
+from spanish_sentence_eval.results import FORMAT, keep_in_file
 from spanish_sentence_eval.tasks import TASKS
 
 QUICK = ("--max_epoch", "4", "--kfold", "2")
@@ -103,6 +105,30 @@ def test_other_data_run_the_task_again(tree, tmp_path, caplog):
     assert first["tasks"]["STS17"]["data"]["digest"] != second["tasks"]["STS17"]["data"]["digest"]
 
 
+@pytest.mark.parametrize(
+    ("options", "threads"), [((), cli_run._cores()), (("--path", "exact"), None), (("--sklearn",), None)]
+)
+def test_only_the_fast_path_takes_all_cores_by_default(tree, tmp_path, options, threads):
+    assert run(tree, tmp_path, *options, tasks=("STS17",))["environment"]["threads"] == threads
+
+
+def test_two_runs_that_write_one_results_file_lose_no_task(tree, tmp_path):
+    results = run(tree, tmp_path, tasks=("STS17",))
+    path = tmp_path / "results.json"
+    record = results["tasks"]["STS17"]
+
+    def add(names):
+        for name in names:
+            keep_in_file(path, {**results, "tasks": {name: record}})
+
+    writers = [threading.Thread(target=add, args=(list(TASKS)[part::2],)) for part in range(2)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert set(json.loads(path.read_text())["tasks"]) == set(TASKS)
+
+
 def test_a_results_file_grows_by_the_tasks_of_later_runs(tree, tmp_path):
     run(tree, tmp_path, tasks=("STS17",))
     assert set(run(tree, tmp_path, tasks=("STS14",))["tasks"]) == {"STS17", "STS14"}
@@ -154,6 +180,10 @@ def test_model_name_is_another_word_for_model(tree, tmp_path):
         ((), ("STS16",), "'STS16' is no task"),
         ((), ("PDTB-E",), "no data exists"),
         ((), (), "no task was asked for"),
+        (("--benchmark", "senteval"), ("STS17",), "--tasks beside --benchmark"),
+        (("--task_index", "0"), ("STS17",), "--tasks beside --benchmark"),
+        (("--seed", "4294967296"), ("STS17",), "seed is 4294967296"),
+        (("--threads", "0"), ("STS17",), "threads is 0"),
         (("--benchmark", "discoeval", "--task_index", "5"), (), "0 to 4 for discoeval"),
         ((), ("PAWS",), "PAWS: 2 of 2 files are missing"),
         (("--skip-missing",), ("PAWS",), "none of PAWS has all its files"),
@@ -205,6 +235,10 @@ def test_the_list_names_every_task_with_its_facts(tree, capsys):
     facts = json.loads(capsys.readouterr().out)
     assert [fact["task"] for fact in facts] == list(TASKS)
     assert all(fact["licence"] and fact["kind"] and fact["headline"] for fact in facts)
+    by_name = {fact["task"]: fact for fact in facts}
+    assert by_name["SQC"]["sizes"] == {"train": 6071, "test": 675}
+    assert (by_name["SQC"]["chance"], by_name["Depth"]["chance"]) == (23.26, None)
+    assert "SICK-es-R" in by_name["SICKRelatedness"]["aliases"]
     state = {fact["task"]: fact["files"] for fact in facts}
     assert state["STS17"] == "other than upstream's"
     assert state["PAWS"] == "2 of 2 missing"
@@ -235,7 +269,13 @@ def test_a_report_prints_the_same_tables_as_the_run(tree, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [(None, "there is no file"), ("{", "is not JSON"), ("[]", "no results file")]
+    ("content", "message"),
+    [
+        (None, "there is no file"),
+        ("{", "is not JSON"),
+        ("[]", "no results file"),
+        (json.dumps({"format": FORMAT}), "no results file"),
+    ],
 )
 def test_a_wrong_results_file_is_one_clear_message(tmp_path, capsys, content, message):
     path = tmp_path / "results.json"

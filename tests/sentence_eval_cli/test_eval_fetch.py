@@ -173,6 +173,13 @@ def test_the_command_fetches_the_files_of_a_task_and_shows_the_terms(server, mon
     assert capsys.readouterr().out == "0 files downloaded, 1 were right already\n"
 
 
+def test_a_group_index_without_its_benchmark_fetches_nothing(server, tmp_path, capsys):
+    arguments = ["fetch", "--data", str(tmp_path), "--task_index", "0", "--base-url", server.url]
+    assert cli.main(arguments) == 1
+    assert "--benchmark with --task_index" in capsys.readouterr().err
+    assert server.paths == []
+
+
 def test_a_server_without_the_file_is_one_clear_message(server, tmp_path, capsys):
     arguments = ["fetch", "--data", str(tmp_path), "--tasks", "STS17", "--base-url", server.url]
     assert cli.main(arguments) == 1

@@ -55,6 +55,28 @@ def test_vectors_whose_features_overflow_are_refused(small: dict[str, Any], task
         SE(small, lambda params, batch: np.full((len(batch), 2), large, dtype=kind)).eval(task)
 
 
+def test_whole_numbers_are_computed_with_and_not_wrapped_around(
+    small: dict[str, Any], characters: Batcher
+) -> None:
+    def counts(kind: type) -> Batcher:
+        return lambda params, batch: (characters(params, batch) * 255).astype(np.uint8).astype(kind)
+
+    tasks = ["SICKEntailment", "STS17"]
+    assert SE(small, counts(np.uint8)).eval(tasks) == SE(small, counts(np.float64)).eval(tasks)
+
+
+def test_a_batcher_that_changes_its_lists_changes_no_task(small: dict[str, Any], characters: Batcher) -> None:
+    def careless(params: Params, batch: list[list[str]]) -> Any:
+        vectors = characters(params, batch)
+        for tokens in batch:
+            tokens[:] = ["."]
+        return vectors
+
+    corrected = {**small, "protocol": "corrected"}
+    found = [SE(corrected, batcher).eval(["SICKEntailment", "RST"]) for batcher in (careless, characters)]
+    assert found[0] == found[1]
+
+
 class _Recorder:
     """A batcher that notes what it was given."""
 
@@ -131,6 +153,30 @@ def test_prepare_gets_every_token_list(small: dict[str, Any], characters: Batche
     assert all(isinstance(tokens, list) and tokens and isinstance(tokens[0], str) for tokens in samples)
     encoded = [tokens for split in data.splits.values() for tokens in sentences_of(split)]
     assert sorted(samples) == sorted(encoded)
+
+
+def _columns_of_file(path: Path, skip: int, *positions: int) -> list[list[str]]:
+    rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()[skip:]]
+    return [row[position].split() for position in positions for row in rows]
+
+
+def test_prepare_sees_sick_column_by_column_in_the_files_order(
+    small: dict[str, Any], characters: Batcher
+) -> None:
+    _, samples = _prepared("SICKEntailment", small, characters)
+    files = [Path(small["task_path"]) / f"senteval/SICK/SICK_{n}.txt" for n in ("train", "trial", "test")]
+    assert samples == [tokens for path in files for tokens in _columns_of_file(path, 1, 1, 2)]
+
+
+def test_prepare_sees_similarity_subset_by_subset_in_order_of_length(
+    small: dict[str, Any], characters: Batcher
+) -> None:
+    _, samples = _prepared("STS14", small, characters)
+    assert len(samples) == 240
+    for start in (0, 120):
+        first, second = samples[start : start + 60], samples[start + 60 : start + 120]
+        keys = [(len(a), len(b)) for a, b in zip(first, second, strict=True)]
+        assert keys == sorted(keys)
 
 
 def test_prepare_sees_discourse_sentences_item_by_item(small: dict[str, Any], characters: Batcher) -> None:

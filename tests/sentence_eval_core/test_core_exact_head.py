@@ -99,7 +99,9 @@ def test_every_optimiser_of_the_grammar_learns(optimiser: str) -> None:
     assert 0.4 < fit.dev <= 1
 
 
-@pytest.mark.parametrize("text", ["adamm", "sgd", "adam,lr", "adam,lr=fast", "adam,speed=2", "adam,lr=-1"])
+@pytest.mark.parametrize(
+    "text", ["adamm", "sgd", "adam,lr", "adam,lr=fast", "adam,lr=nan", "adam,speed=2", "adam,lr=-1"]
+)
 def test_an_optimiser_that_torch_has_not_is_refused(text: str) -> None:
     classifier = Classifier(optim=text)
     with pytest.raises(UserError, match=r"classifier\['optim'\] is"):

@@ -1,3 +1,4 @@
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -192,6 +193,19 @@ def test_a_pickle_without_relations_is_refused(fresh_tree: Path, rows: object) -
     (fresh_tree / "discoeval/RST/RST_DEV.pkl").write_bytes(pickle.dumps(rows, protocol=3))
     with pytest.raises(UserError, match=r"RST: .*RST_DEV.pkl"):
         _load(fresh_tree, "RST")
+
+
+def test_a_file_cut_inside_its_last_row_is_refused_by_its_bytes(
+    sentence_evaluation_source: Path, tmp_path: Path, characters: Batcher
+) -> None:
+    folder = "senteval/STS/STS17-es-test"
+    shutil.copytree(sentence_evaluation_source / "data" / folder, tmp_path / folder)
+    pairs = tmp_path / folder / "STS.input.track3.es-es.txt"
+    whole = pairs.read_bytes()
+    pairs.write_bytes(whole[:-9])
+    with pytest.raises(UserError, match=f"STS17: .*{pairs.name} has {len(whole) - 9} bytes"):
+        SE({"task_path": tmp_path}, characters).eval("STS17")
+    assert SE({"task_path": tmp_path, "check_sizes": False}, characters).eval("STS17")["all"]
 
 
 def test_a_file_cut_at_a_line_end_is_refused_by_its_size(

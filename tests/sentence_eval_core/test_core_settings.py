@@ -23,6 +23,7 @@ def test_a_batcher_finds_upstreams_defaults_in_its_params(characters: Batcher) -
     assert (params.batch_size, params.seed, params.usepytorch, params.nhid) == (128, 1111, True, 0)
     assert params.classifier == {"nhid": 0}
     assert params.kfold == 10
+    assert SE({"task_path": "data", "classifier": {}}, characters).params.classifier == {"nhid": 0}
 
 
 def test_none_is_as_good_as_absent() -> None:
@@ -39,6 +40,11 @@ def test_none_is_as_good_as_absent() -> None:
         ({"kfold": 2.5}, "kfold is 2.5"),
         ({"seed": -1}, "seed is -1"),
         ({"seed": True}, "seed is True"),
+        ({"seed": 2**32}, r"seed is 4294967296[\s\S]*at most 4294967295"),
+        ({"task_path": 5}, "task_path is 5"),
+        ({"usepytorch": "no"}, "usepytorch is 'no'"),
+        ({"return_predictions": "yes"}, "return_predictions is 'yes'"),
+        ({"similarity": 5}, "similarity is 5"),
         ({"threads": 0}, "threads is 0"),
         ({"protocol": "fixed"}, "protocol is 'fixed'"),
         ({"path": "quick"}, "path is 'quick'"),
@@ -47,6 +53,7 @@ def test_none_is_as_good_as_absent() -> None:
         ({"classifier": {"epoch_size": 0}}, r"classifier\['epoch_size'\] is 0"),
         ({"classifier": {"max_epoch": "many"}}, r"classifier\['max_epoch'\] is 'many'"),
         ({"classifier": {"dropout": 1.0}}, r"classifier\['dropout'\] is 1.0"),
+        ({"classifier": {"optim": 5}}, r"classifier\['optim'\] is 5"),
         ({"classifier": 5}, "classifier is 5"),
     ],
 )

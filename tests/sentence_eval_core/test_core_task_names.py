@@ -41,6 +41,12 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
         resolve_names("STS99")
 
 
+@pytest.mark.parametrize("tasks", [None, 17, ["STS17", 17], [["STS17", None]]])
+def test_what_is_no_name_is_refused(tasks: object) -> None:
+    with pytest.raises(UserError, match=r"(None|17) among the tasks"):
+        resolve_names(tasks)  # type: ignore[arg-type]
+
+
 def test_a_bad_name_is_refused_before_any_task_runs(small: dict[str, object]) -> None:
     def batcher(params: object, batch: object) -> object:
         raise AssertionError("no task may run")
