@@ -29,9 +29,10 @@ def render_card(builder: LyricSIM, built: Sequence[BuiltConfig], record: Mapping
     if builder.three_ratings_a_pair:
         values |= fact_values(facts(builder.release.tables, repetitions=_REPETITIONS))
     texts = template_sections(TEMPLATE.read_text("utf-8"))
+    ending = "-sample" if builder.source.sample else "-campaign" if builder.source.campaign else ""
     blocks = [
-        block(name.removesuffix("-sample"), Template(texts[name]).substitute(values))
-        for name in _section_names(builder)
+        block(name.removesuffix(ending), Template(texts[name]).substitute(values))
+        for name in _section_names(builder, ending)
     ]
     return join_head(card_head(builder, built), "\n\n".join(blocks) + "\n")
 
@@ -42,9 +43,8 @@ def template_sections(text: str) -> dict[str, str]:
     return {name.strip(): body.strip() for name, _, body in pieces}
 
 
-def _section_names(builder: LyricSIM) -> list[str]:
+def _section_names(builder: LyricSIM, ending: str) -> list[str]:
     """Which sections a card has, in order."""
-    ending = "-sample" if builder.source.sample else ""
     wanted = {
         f"introduction{ending}": True,
         "modified": bool(builder.source.modified),

@@ -34,7 +34,7 @@ def _described(builder: LyricSIM) -> dict[str, Any]:
     sample = builder.config.sample
     named = {} if sample else {"license_name": "lyrics-belong-to-their-rights-holders"}
     return {
-        "pretty_name": "A sample that is not LyricSIM" if sample else "LyricSIM",
+        "pretty_name": _pretty_name(builder),
         "language": ["es"],
         "license": builder.licence,
         **named,
@@ -53,6 +53,12 @@ def _described(builder: LyricSIM) -> dict[str, Any]:
             *(["sample"] if sample else []),
         ],
     }
+
+
+def _pretty_name(builder: LyricSIM) -> str:
+    if builder.source.campaign:
+        return f"Lyric similarity, annotation campaign {builder.source.campaign}"
+    return "A sample that is not LyricSIM" if builder.config.sample else "LyricSIM"
 
 
 def size_category(rows: int) -> str:

@@ -28,6 +28,7 @@ def identity_values(builder: LyricSIM) -> Values:
         "repository": UPSTREAM_REPOSITORY,
         "commit": UPSTREAM_COMMIT,
         "fingerprint": builder.source.fingerprint,
+        "campaign": builder.source.campaign,
     }
 
 

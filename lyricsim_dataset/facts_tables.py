@@ -120,7 +120,7 @@ def report(
     """
     bar = partial(tqdm, desc="permutations", unit="permutation")
     document = facts(read_tables(source, min_raters), repetitions, seed, bar)
-    comparisons = [] if source.sample else compare(document)
+    comparisons = [] if source.sample or source.campaign else compare(document)
     if as_json:
         print_json(_with_origin(source, document, comparisons))
         return
@@ -134,7 +134,10 @@ def _notes(source: SourceTree) -> list[str]:
     """What a reader has to know about the source before any figure."""
     if source.sample:
         return ["The embedded sample: original verses with made-up ratings, not LyricSIM."]
-    return [f"Not upstream's own files, changed: {', '.join(source.modified)}"] if source.modified else []
+    campaign = f"The annotation campaign {source.campaign}, not LyricSIM as published."
+    owner = "the campaign's" if source.campaign else "upstream's"
+    changed = f"Not {owner} own files, changed: {', '.join(source.modified)}"
+    return [campaign] * bool(source.campaign) + [changed] * bool(source.modified)
 
 
 def _with_origin(

@@ -42,7 +42,12 @@ _SAMPLE_DESCRIPTION = (
     "NOT LyricSIM: verses written for this project's tests, paired, with ratings made up by a rule. "
     "It has LyricSIM's columns and configurations and none of its lyrics or judgements."
 )
-_MODIFIED_DESCRIPTION = "MODIFIED SOURCE: built from files that differ from upstream's ({files})."
+_CAMPAIGN_DESCRIPTION = (
+    "NOT LyricSIM as its authors published it: pairs of Spanish song lyrics with ratings from the "
+    f"annotation campaign {{campaign}}, {RATING_MIN} (completely different) to {RATING_MAX} (outstanding), "
+    "in LyricSIM's columns and configurations."
+)
+_MODIFIED_DESCRIPTION = "MODIFIED SOURCE: built from files that differ from {expected} ({files})."
 
 
 @dataclass(frozen=True)
@@ -151,13 +156,16 @@ class LyricSIM(datasets.GeneratorBasedBuilder):
     @property
     def plain_description(self) -> str:
         """What the data is."""
+        if self.source.campaign:
+            return _CAMPAIGN_DESCRIPTION.format(campaign=self.source.campaign)
         return _SAMPLE_DESCRIPTION if self.source.sample else _DESCRIPTION
 
     @property
     def description(self) -> str:
         """What the data is, and first of all whether it was built from changed files."""
         changed = ", ".join(self.source.modified)
-        marked = _MODIFIED_DESCRIPTION.format(files=changed) + " " if changed else ""
+        expected = "what was exported" if self.source.campaign else "upstream's"
+        marked = _MODIFIED_DESCRIPTION.format(expected=expected, files=changed) + " " if changed else ""
         return marked + self.plain_description
 
     @property

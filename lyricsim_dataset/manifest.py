@@ -69,6 +69,7 @@ class BuiltConfig:
 def build_record(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, Any]:
     """Where the data came from, what wrote what, how it is split and what splits share, as plain JSON."""
     source, release = builder.source, builder.release
+    upstream = not (source.sample or source.campaign)
     return {
         "dataset": builder.dataset_name,
         "version": str(VERSION),
@@ -76,8 +77,9 @@ def build_record(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, A
         "with_lyrics": builder.config.with_lyrics,
         "min_raters": builder.config.min_raters,
         "source": {
-            "repository": None if source.sample else UPSTREAM_REPOSITORY,
-            "commit": None if source.sample else UPSTREAM_COMMIT,
+            "repository": UPSTREAM_REPOSITORY if upstream else None,
+            "commit": UPSTREAM_COMMIT if upstream else None,
+            "campaign": source.campaign or None,
             "fingerprint": source.fingerprint,
             "modified": list(source.modified),
         },

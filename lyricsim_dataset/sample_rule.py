@@ -7,15 +7,14 @@ Two verses are as alike as the number of long words that they share, 5 at most. 
 made-up raters says that number, one less or one more, as a hash of rater and pair decides.
 """
 
-import csv
 import hashlib
-import io
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from lyricsim_dataset.annotations import group_pairs
 from lyricsim_dataset.consensus import RATERS_A_PAIR, kept_pairs
 from lyricsim_dataset.delimited import read_delimited
+from lyricsim_dataset.raw_format import means_text, pairs_text, ratings_text
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN, Rating, Song
 from lyricsim_dataset.sources import (
     ANNOTATED_LYRICS_FILE,
@@ -84,43 +83,10 @@ def derived_files(songs: Sequence[Song]) -> dict[str, str]:
     """Path to content of the files made from the verses, in upstream's formats, quirks included."""
     ratings = made_up_ratings(songs)
     return {
-        RATINGS_FILE: _ratings_text(ratings),
-        ANNOTATED_LYRICS_FILE: _pairs_text(songs, ratings),
-        REFERENCE_FILE: _means_text(songs, ratings),
+        RATINGS_FILE: ratings_text(ratings),
+        ANNOTATED_LYRICS_FILE: pairs_text(songs, ratings),
+        REFERENCE_FILE: means_text(songs, kept_pairs(group_pairs(ratings))),
     }
-
-
-def _ratings_text(ratings: Sequence[Rating]) -> str:
-    rows = [f"{r.annotator},{r.rating}, {r.song_id_1}, {r.song_id_2}" for r in ratings]
-    return "\ufeff" + "\r\n".join(["annotator_id,sim_rating,id1,id2", *rows])
-
-
-def _pairs_text(songs: Sequence[Song], ratings: Sequence[Rating]) -> str:
-    by_id = {song.song_id: song for song in songs}
-    head = [f"{name}_{side}" for side in (1, 2) for name in ("id", "artist_name", "track_name", "lyrics")]
-    pairs = sorted(group_pairs(ratings), key=lambda pair: pair.pair_id)
-    sides = [(by_id[pair.song_id_1], by_id[pair.song_id_2]) for pair in pairs]
-    rows = [
-        [value for s in songs for value in (s.song_id, s.artist, s.title, s.lyrics_as_annotated)]
-        for songs in sides
-    ]
-    return _csv(head, rows)
-
-
-def _means_text(songs: Sequence[Song], ratings: Sequence[Rating]) -> str:
-    lengths = {song.song_id: song.length for song in songs}
-    kept = sorted(kept_pairs(group_pairs(ratings)), key=lambda pair: pair.pair_id)
-    rows = [
-        [p.pair_id, p.score, p.song_id_1, p.song_id_2, lengths[p.song_id_1], lengths[p.song_id_2]]
-        for p in kept
-    ]
-    return _csv(["pair_id", "sim_rating", "song_1", "song_2", "length_1", "length_2"], rows)
-
-
-def _csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    stream = io.StringIO(newline="")
-    csv.writer(stream, lineterminator="\n").writerows([head, *rows])
-    return stream.getvalue()
 
 
 def main() -> None:

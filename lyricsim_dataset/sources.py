@@ -1,7 +1,9 @@
 """What is read: upstream's files, pinned by commit, path, size and SHA-256, and where they come from."""
 
 import hashlib
+import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +29,9 @@ PINS = (
     PinnedFile(REFERENCE_FILE, 26_707, "ed46805dbcf8196226105ee146897093d2422f830fd5094917f81cd2c39b55c0"),
 )
 
+#: In a tree of somebody's own annotation: the campaign's name and the SHA-256 of each file.
+CAMPAIGN_FILE = "annotation.json"
+
 SOURCE_VARIABLE = "LYRICSIM_SOURCE"
 BASE_ADDRESS_VARIABLE = "LYRICSIM_BASE_URL"
 CACHE_VARIABLE = "LYRICSIM_CACHE"
@@ -47,14 +52,16 @@ class SourceTree:
     Args:
         folder: the tree's root.
         fingerprint: hexadecimal SHA-256 over the paths and contents of its files.
-        modified: paths of the files that differ from upstream's; empty for the pinned tree.
+        modified: paths of the files that differ from what they should be; empty for an untouched tree.
         sample: whether this is the embedded sample and not LyricSIM at all.
+        campaign: name of the annotation campaign that the tree comes from; empty: it is upstream's.
     """
 
     folder: Path
     fingerprint: str
     modified: tuple[str, ...] = ()
     sample: bool = False
+    campaign: str = ""
 
     def path(self, relative: str) -> Path:
         """The place of one of upstream's files."""
@@ -89,7 +96,7 @@ def named_folder(source: str | Path | None = None) -> Path | None:
 
 
 def local_tree(folder: Path, allow_modified: bool = False) -> SourceTree:
-    """Verify a local tree.
+    """Verify a local tree: upstream's by our pins, a campaign's by those that its own export wrote.
 
     Raises:
         UserError: ``folder`` is no folder, a file is missing, or one differs and that is not allowed.
@@ -97,24 +104,64 @@ def local_tree(folder: Path, allow_modified: bool = False) -> SourceTree:
     if not folder.is_dir():
         raise UserError(f"the source {folder} is not a folder", "a folder in upstream's layout", _BOTH_WAYS)
     _require_files(folder)
-    wrong = [pin for pin in PINS if _differs(folder, pin)]
+    campaign, pins = _campaign(folder)
+    wrong = [pin for pin in pins if _differs(folder, pin)]
     if wrong and not allow_modified:
+        commit = f"the files of {UPSTREAM_REPOSITORY} at commit {UPSTREAM_COMMIT}"
         raise UserError(
-            "\n".join(describe_difference(folder / pin.path, pin) for pin in wrong),
-            f"the files of {UPSTREAM_REPOSITORY} at commit {UPSTREAM_COMMIT}",
-            "fetch those files again; if the change is meant, add --allow-modified (the result says so)",
+            "\n".join(describe_difference(folder / pin.path, pin, bool(campaign)) for pin in wrong),
+            f"the files as {CAMPAIGN_FILE} records them" if campaign else commit,
+            f"{'export' if campaign else 'fetch'} those files again; if the change is meant, "
+            "add --allow-modified (the result says so)",
         )
-    return SourceTree(folder, fingerprint(folder), tuple(pin.path for pin in wrong))
+    return SourceTree(folder, fingerprint(folder), tuple(pin.path for pin in wrong), campaign=campaign)
 
 
-def describe_difference(path: Path, pin: PinnedFile) -> str:
-    """Name a file that is not the pinned one, with both sizes and both hashes."""
+def campaign_record(name: str, contents: Mapping[str, bytes]) -> dict[str, object]:
+    """What ``CAMPAIGN_FILE`` must hold for a tree to be accepted as a campaign's own.
+
+    Args:
+        name: the campaign's.
+        contents: path to content of the tree's files.
+    """
+    return {
+        "campaign": name,
+        "files": {path: hashlib.sha256(content).hexdigest() for path, content in contents.items()},
+    }
+
+
+def _campaign(folder: Path) -> tuple[str, tuple[PinnedFile, ...]]:
+    path = folder / CAMPAIGN_FILE
+    if not path.is_file():
+        return "", PINS
+    try:
+        record = json.loads(path.read_text("utf-8"))
+        name, files = str(record["campaign"]), dict(record["files"])
+        pins = tuple(PinnedFile(pin.path, sha256=str(files[pin.path])) for pin in PINS if pin.path in files)
+    except (ValueError, KeyError, TypeError) as error:
+        raise _bad_campaign(path, f"{type(error).__name__}: {error}") from error
+    missing = [pin.path for pin in PINS if (folder / pin.path).is_file() and pin.path not in files]
+    if missing or not name:
+        raise _bad_campaign(path, f"no record of {', '.join(missing) or 'the name'}")
+    return name, pins
+
+
+def _bad_campaign(path: Path, what: str) -> UserError:
+    return UserError(
+        f"{path} cannot be used: {what}", "what `lyricsim-annotate export` wrote", "export the ratings again"
+    )
+
+
+def describe_difference(path: Path, pin: PinnedFile, campaign: bool = False) -> str:
+    """Name a file that is not the pinned one, with both sizes (where known) and both hashes."""
     size = path.stat().st_size
     short = " (cut off?)" if pin.size is not None and size < pin.size else ""
+    expected = "" if pin.size is None else f"{pin.size} bytes, "
+    whose = "the exported" if campaign else "upstream's"
     return (
-        f"{path} is not upstream's {pin.path}:\n"
+        f"{path} is not {whose} {pin.path}:\n"
         f"    found    {size} bytes{short}, SHA-256 {sha256_of(path)}\n"
-        f"    expected {pin.size} bytes, SHA-256 {pin.sha256}"
+        f"    expected {expected}SHA-256 {pin.sha256}"
     )
 
 
