@@ -87,7 +87,7 @@ def _settings(args: argparse.Namespace, folder: Path, device: str) -> dict[str, 
         "protocol": args.protocol,
         "path": args.path,
         "device": device,
-        "threads": _default_threads(args) if args.threads is None else args.threads,
+        "threads": args.threads,
         "classifier": {
             "nhid": args.nhid,
             "optim": args.optim,
@@ -140,12 +140,3 @@ def _cache_of(args: argparse.Namespace) -> Path | None:
         return None
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return args.cache or Path(home) / "spanish-senteval"
-
-
-def _default_threads(args: argparse.Namespace) -> int | None:
-    """All cores where their number changes no more than the order of sums; None: the engine's default."""
-    return _cores() if args.path == "fast" and not args.sklearn else None
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -7,7 +7,7 @@ import threading
 import pytest
 from made_up_benchmark import write_tree
 
-from spanish_sentence_eval import cli, cli_run, senteval
+from spanish_sentence_eval import cli, senteval
 from spanish_sentence_eval.encoders import as_batcher, build_encoder
 from spanish_sentence_eval.results import FORMAT, keep_in_file
 from spanish_sentence_eval.tasks import TASKS
@@ -105,11 +105,11 @@ def test_other_data_run_the_task_again(tree, tmp_path, caplog):
     assert first["tasks"]["STS17"]["data"]["digest"] != second["tasks"]["STS17"]["data"]["digest"]
 
 
-@pytest.mark.parametrize(
-    ("options", "threads"), [((), cli_run._cores()), (("--path", "exact"), None), (("--sklearn",), None)]
-)
-def test_only_the_fast_path_takes_all_cores_by_default(tree, tmp_path, options, threads):
-    assert run(tree, tmp_path, *options, tasks=("STS17",))["environment"]["threads"] == threads
+def test_heads_take_the_engines_number_of_threads_unless_told_otherwise(tree, tmp_path):
+    assert run(tree, tmp_path, tasks=("STS17",))["environment"]["threads"] is None
+    (tmp_path / "results.json").unlink()
+    told = run(tree, tmp_path, "--threads", "3", "--no-cache", tasks=("STS17",))
+    assert told["environment"]["threads"] == 3
 
 
 def test_two_runs_that_write_one_results_file_lose_no_task(tree, tmp_path):
