@@ -11,7 +11,7 @@ from torch import nn
 
 from lyricsim_models.config import Architecture, Recipe
 from lyricsim_models.pairs import TokenRows, tokenize_apart, tokenize_joint
-from lyricsim_models.registry import Model
+from lyricsim_models.registry import Model, unloadable
 from lyricsim_models.sentence_folder import read_pooling, read_prompt
 from lyricsim_models.tokenizers import fit_segment_ids, load_tokenizer, usable_length
 from lyricsim_tools.errors import UserError
@@ -112,11 +112,7 @@ def load(model: Model, recipe: Recipe, seed: int, *, trained: bool = False) -> L
     except UserError:
         raise
     except (OSError, ValueError) as error:
-        raise UserError(
-            f"{model.reference} cannot be loaded: {error}",
-            "a folder or Hub id with config.json, weights and a tokenizer that transformers knows",
-            "check the name, the network and `hf auth login`; --model also takes a registry name",
-        ) from error
+        raise unloadable(model, error) from error
 
 
 def _load(model: Model, recipe: Recipe, seed: int, trained: bool) -> Loaded:

@@ -84,9 +84,13 @@ def read_lexical_scorer(path: Path) -> LexicalScorer:
     """A scorer that ``training/fit_lexical.py`` wrote.
 
     Raises:
-        UserError: the file is no such scorer.
+        UserError: there is no such file, or it is no such scorer.
     """
-    return _parse(path.read_text("utf-8"), str(path))
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _not_a_scorer(str(path), str(error)) from error
+    return _parse(text, str(path))
 
 
 def _parse(text: str, where: str) -> LexicalScorer:

@@ -12,7 +12,7 @@ from lyricsim_models.embedding_cache import EmbeddingCache
 from lyricsim_models.features import cosines
 from lyricsim_models.lexical import LexicalScorer, default_lexical_scorer, read_lexical_scorer
 from lyricsim_models.pair_table import PairTable
-from lyricsim_models.provenance import SEEN_FILE, Seen, read_seen
+from lyricsim_models.provenance import SEEN_FILE, Seen, digest, read_seen
 from lyricsim_models.registry import resolve
 from lyricsim_models.team import Alone, Team, refuse_launcher
 from lyricsim_tools.atomic import sha256_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: The scorer that comes with the package.
 LEXICAL = "lexical"
+_WEIGHTS = (".safetensors", ".bin")
 # Two lists of n lyrics → n scores.
 Score = Callable[[Sequence[str], Sequence[str]], np.ndarray]
 
@@ -142,6 +143,6 @@ def _seen_by(model: str) -> Seen | None:
 
 
 def weights_digest(folder: Path) -> str | None:
-    """Digest of a local model's weights, which may change under the same name."""
-    path = folder / "model.safetensors"
-    return sha256_of(path) if path.is_file() else None
+    """Digest of a local model's weights, which may change under the same name; None for none there."""
+    files = sorted(path for ending in _WEIGHTS for path in folder.glob(f"*{ending}"))
+    return digest(f"{path.name} {sha256_of(path)}" for path in files) if files else None

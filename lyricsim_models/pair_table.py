@@ -78,13 +78,30 @@ def pair_table(columns: Mapping[str, Sequence[Any]], name: str, *, need_scores: 
         raise UserError(f"{name} is empty", "at least one pair", "check the data, or leave this split out")
     lyrics = [_texts(columns[column], column, name) for column in REQUIRED_COLUMNS[:2]]
     scores = _scores(columns["score"], name) if "score" in columns else None
-    songs = [_identities(columns.get(f"song_id_{side}")) for side in (1, 2)]
+    songs = [_identities(columns, f"song_id_{side}", name) for side in (1, 2)]
     return PairTable(_pair_ids(columns, name), songs[0], songs[1], lyrics[0], lyrics[1], scores)
 
 
 def _texts(values: Sequence[Any], column: str, name: str) -> tuple[str, ...]:
-    _refuse(values, lambda v: isinstance(v, str) and bool(v.strip()), "a non-empty text", column, name)
+    _refuse(values, is_lyric, "a non-empty text", column, name)
     return tuple(values)
+
+
+def is_lyric(value: Any) -> bool:
+    """Whether a value is a text with something in it; a torn half of a character is none."""
+    return isinstance(value, str) and bool(value.strip()) and _is_whole(value)
+
+
+def is_identity(value: Any) -> bool:
+    """Whether a value can name a pair or a song: a text or a whole number."""
+    if isinstance(value, str):
+        return bool(value.strip()) and _is_whole(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_whole(text: str) -> bool:
+    """JSON can escape half of a surrogate pair, which no file and no tokenizer takes."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _scores(values: Sequence[Any], name: str) -> tuple[float, ...]:
@@ -111,14 +128,18 @@ def _refuse(
         )
 
 
-def _identities(values: Sequence[Any] | None) -> tuple[str, ...] | None:
-    return None if values is None else tuple(str(value) for value in values)
+def _identities(columns: Mapping[str, Sequence[Any]], column: str, name: str) -> tuple[str, ...] | None:
+    """Ids as texts; an empty one would make one song of all songs without an id."""
+    if column not in columns:
+        return None
+    _refuse(columns[column], is_identity, "an id (a text or a whole number)", column, name)
+    return tuple(map(str, columns[column]))
 
 
 def _pair_ids(columns: Mapping[str, Sequence[Any]], name: str) -> tuple[str, ...]:
     if "pair_id" not in columns:
         return tuple(str(row) for row in range(1, len(columns["lyrics_1"]) + 1))
-    ids = tuple(str(value) for value in columns["pair_id"])
+    ids = _identities(columns, "pair_id", name) or ()
     seen: dict[str, int] = {}
     for row, pair_id in enumerate(ids, start=1):
         if seen.setdefault(pair_id, row) != row:

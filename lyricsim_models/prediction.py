@@ -1,5 +1,6 @@
 """Scoring a file of pairs: find out what is wrong with it, score it window by window, say what was done."""
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ from tqdm import tqdm
 
 from lyricsim_models.pair_scorers import OpenScorer
 from lyricsim_models.provenance import Seen, refuse_seen, seen_pairs, versions
-from lyricsim_models.score_file import ScoreFile
-from lyricsim_models.streams import LYRICS, check_rows, pair_windows
+from lyricsim_models.score_file import ScoreFile, held, refuse_output, refuse_own_input
+from lyricsim_models.streams import check_pairs, pair_windows
 from lyricsim_tools.atomic import sha256_of, write_json
 
 RECORD_SUFFIX = ".run.json"
@@ -56,22 +57,30 @@ def predict_file(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:
     settings = {**scorer.identity, "input_sha256": sha256_of(job.source) if job.source.is_file() else None}
     if job.resume and (finished := _finished(job, settings)):
         return finished
-    file = ScoreFile(job.output, settings, resume=job.resume, overwrite=job.overwrite)
-    rows = check_rows(job.source, LYRICS)
-    seen = count_seen(job, scorer.seen)
-    # Every process has read the progress before one of them writes on.
-    scorer.team.together(lambda: None)
-    begun = file.rows
-    with tqdm(total=rows, initial=begun, unit="pair", disable=None if scorer.team.is_main else True) as bar:
+    refuse_own_input(job.output, job.source)
+    refuse_output(job.output, job.overwrite)
+    rows = check_pairs(job.source)
+    record = {"rows": rows, **count_seen(job, scorer.seen), "settings": settings, "versions": versions()}
+    with contextlib.ExitStack() as stack:
+        main = scorer.team.is_main
+        scorer.team.together(lambda: stack.enter_context(held(job.output)) if main else None)
+        file = ScoreFile(job.output, settings, resume=job.resume, overwrite=job.overwrite)
+        # Every process has read the progress before one of them writes on.
+        scorer.team.together(lambda: None)
+        _score_rest(job, scorer, file, rows)
+        scorer.team.together(lambda: _finish(job, file, record) if main else None)
+    return record
+
+
+def _score_rest(job: PredictionJob, scorer: OpenScorer, file: ScoreFile, rows: int) -> None:
+    main, begun = scorer.team.is_main, file.rows
+    with tqdm(total=rows, initial=begun, unit="pair", disable=None if main else True) as bar:
         for table in pair_windows(job.source, job.window, skip=begun):
             predictions = scorer(table)
             scorer.team.together(
-                lambda t=table, p=predictions: file.append(t.pair_ids, p) if scorer.team.is_main else None  # type: ignore[misc]
+                lambda t=table, p=predictions: file.append(t.pair_ids, p) if main else None  # type: ignore[misc]
             )
             bar.update(len(table))
-    record = {"rows": rows, **seen, "settings": settings, "versions": versions()}
-    scorer.team.together(lambda: _finish(job, file, record) if scorer.team.is_main else None)
-    return record
 
 
 def _finished(job: PredictionJob, settings: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -79,8 +88,13 @@ def _finished(job: PredictionJob, settings: Mapping[str, Any]) -> dict[str, Any]
     path = _record_path(job)
     if not (job.output.exists() and path.is_file()):
         return None
-    record: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return record if record["settings"] == json.loads(json.dumps(settings)) else None
+    try:
+        record: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        same = record["settings"] == json.loads(json.dumps(settings))
+    except (ValueError, KeyError, TypeError):
+        # Not our record: the output is then treated as anybody's file, which is never replaced unasked.
+        return None
+    return record if same else None
 
 
 def _record_path(job: PredictionJob) -> Path:

@@ -6,12 +6,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
+from lyricsim_models.features import Embed
 from lyricsim_models.nearest import nearest
 from lyricsim_models.pair_scorers import OpenScorer, is_lexical, open_scorer, weights_digest
-from lyricsim_models.score_file import refuse_non_finite
+from lyricsim_models.pair_table import is_identity
+from lyricsim_models.registry import resolve, unloadable
+from lyricsim_models.score_file import refuse_existing, refuse_non_finite
 from lyricsim_models.streams import check_rows, read_rows
 from lyricsim_models.team import refuse_launcher
 from lyricsim_tools.atomic import atomic_file, sha256_of, write_text
@@ -52,6 +56,7 @@ class RankingJob:
         batch_size: texts or pairs computed at once.
         max_length: most tokens of a sequence.
         prompt: text before each lyric for the encoder; None for what its authors prescribe.
+        symmetric: pairs are scored in both orders; None: as the model was trained to be used.
     """
 
     model: str
@@ -65,6 +70,7 @@ class RankingJob:
     batch_size: int = 32
     max_length: int = 512
     prompt: str | None = None
+    symmetric: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -93,13 +99,13 @@ def read_catalogue(path: Path) -> Catalogue:
     Raises:
         UserError: a missing column, an empty lyric, an id twice: which rows.
     """
-    check_rows(path, ("lyrics",))
+    check_rows(path, ("lyrics",), " and song_id (and title if known)")
     ids: dict[str, int] = {}
     lyrics: list[str] = []
     titles: list[str] = []
     for number, row in enumerate(read_rows(path), start=1):
         song = row.get("song_id")
-        if song in (None, "") or str(song) in ids:
+        if not is_identity(song) or str(song) in ids:
             given = f"row {number} of {path} has the song_id {song!r}"
             first = f", as row {ids[str(song)]} has" if str(song) in ids else ""
             raise UserError(f"{given}{first}", "an id for every song, each once", "correct the catalogue")
@@ -120,7 +126,7 @@ def rank(job: RankingJob) -> list[Ranked]:
     queries = _queries(job, catalogue)
     found = _recall(job, catalogue, queries)
     if job.reranker is not None:
-        scorer = open_scorer(job.reranker, batch_size=job.batch_size, max_length=job.max_length)
+        scorer = _open(job, job.reranker)
         found = [_rescore(scorer, catalogue, q, rows) for q, (rows, _) in zip(queries, found, strict=True)]
     return [
         Ranked(query.name, place, catalogue.song_ids[row], catalogue.titles[row], float(score))
@@ -157,15 +163,14 @@ Found = list[tuple[np.ndarray, np.ndarray]]
 def _recall(job: RankingJob, catalogue: Catalogue, queries: Sequence[Query]) -> Found:
     """Candidates of each query, best first: all songs where the model only knows pairs."""
     if is_lexical(job.model) or _is_cross_encoder(job.model):
-        scorer = open_scorer(job.model, batch_size=job.batch_size, max_length=job.max_length)
+        scorer = _open(job, job.model)
         everyone = np.arange(len(catalogue.lyrics))
         return [_rescore(scorer, catalogue, q, everyone[everyone != q.row]) for q in queries]
     count = job.recall if job.reranker else job.top
-    from lyricsim_models.registry import resolve
     from lyricsim_models.sentence_folder import read_line
     from lyricsim_models.zero_shot import zero_shot_encoder
 
-    embed = zero_shot_encoder(job.model, job.batch_size, job.prompt)
+    embed = zero_shot_encoder(job.model, job.batch_size, job.prompt, job.max_length)
     vectors = _vectors(job, catalogue, embed)
     slope, intercept = read_line(resolve(job.model))
     rows, similarity = nearest(vectors, embed([q.lyrics for q in queries]), count + 1)
@@ -176,14 +181,23 @@ def _recall(job: RankingJob, catalogue: Catalogue, queries: Sequence[Query]) -> 
     ]
 
 
+def _open(job: RankingJob, model: str) -> OpenScorer:
+    return open_scorer(model, batch_size=job.batch_size, max_length=job.max_length, symmetric=job.symmetric)
+
+
 def _is_cross_encoder(model: str) -> bool:
-    """A model with a head on both lyrics; any other one is used as a sentence encoder."""
+    """A model with a head on both lyrics; any other one is used as a sentence encoder.
+
+    Raises:
+        UserError: there is no such model.
+    """
     from transformers import AutoConfig
 
-    from lyricsim_models.registry import resolve
-
     found = resolve(model)
-    config = AutoConfig.from_pretrained(found.reference, revision=found.revision)
+    try:
+        config = AutoConfig.from_pretrained(found.reference, revision=found.revision)
+    except (OSError, ValueError) as error:
+        raise unloadable(found, error) from error
     return any(name.endswith("ForSequenceClassification") for name in config.architectures or ())
 
 
@@ -196,29 +210,54 @@ def _rescore(
     return rows[order], scores[order]
 
 
-def _vectors(job: RankingJob, catalogue: Catalogue, embed: object) -> np.ndarray:
+def _vectors(job: RankingJob, catalogue: Catalogue, embed: Embed) -> np.ndarray:
     """The catalogue's vectors, from the file that keeps them where it fits catalogue and model."""
-    identity = json.dumps([job.model, job.prompt, weights_digest(Path(job.model)), sha256_of(job.catalogue)])
-    if job.vectors is not None and job.vectors.is_file():
-        with np.load(job.vectors, allow_pickle=False) as kept:
-            if str(kept["identity"]) == identity:
-                return np.asarray(kept["vectors"])
-    vectors: np.ndarray = embed(list(catalogue.lyrics))  # type: ignore[operator]
-    refuse_non_finite(catalogue.song_ids, vectors.sum(axis=1))
-    if job.vectors is not None:
-        with atomic_file(job.vectors) as partial, partial.open("wb") as stream:
-            np.savez(stream, identity=np.array(identity), vectors=vectors)
+    if job.vectors is None:
+        return _embedded(catalogue, embed)
+    model = resolve(job.model)
+    digests = [weights_digest(Path(model.reference)), sha256_of(job.catalogue)]
+    identity = json.dumps([model.reference, model.revision, job.prompt, job.max_length, *digests])
+    kept = _kept_vectors(job.vectors, identity)
+    if kept is not None:
+        return kept
+    vectors = _embedded(catalogue, embed)
+    with atomic_file(job.vectors) as partial, partial.open("wb") as stream:
+        np.savez(stream, identity=np.array(identity), vectors=vectors)
     return vectors
+
+
+def _embedded(catalogue: Catalogue, embed: Embed) -> np.ndarray:
+    vectors = embed(list(catalogue.lyrics))
+    refuse_non_finite(catalogue.song_ids, vectors.sum(axis=1))
+    return vectors
+
+
+def _kept_vectors(path: Path, identity: str) -> np.ndarray | None:
+    """What an earlier ranking kept; None where there is nothing, or it is of another catalogue or model.
+
+    Raises:
+        UserError: the file is something else, which is not written over.
+    """
+    if not path.exists():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as kept:
+            return np.asarray(kept["vectors"]) if str(kept["identity"]) == identity else None
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, OSError, BadZipFile) as error:
+        raise UserError(
+            f"{path} holds no vectors: {error}",
+            "a file that --vectors wrote, or a new name",
+            "remove it, or choose another --vectors",
+        ) from error
 
 
 def write_ranking(path: Path, lines: Sequence[Ranked], *, overwrite: bool = False) -> None:
     """Write a ranking as CSV: ``query, rank, song_id, score``.
 
     Raises:
-        UserError: the file exists.
+        UserError: the file exists, or is a folder.
     """
-    if path.exists() and not overwrite:
-        raise UserError(f"{path} exists", "a new name", "pass --overwrite, or choose another --output")
+    refuse_existing(path, overwrite)
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["query", "rank", "song_id", "score"])

@@ -266,6 +266,15 @@ def _folder_packages(folder: Path) -> tuple[str, ...]:
     return ("sentencepiece", "protobuf") if converts else ()
 
 
+def unloadable(model: Model, error: Exception) -> UserError:
+    """What a user is told where transformers cannot load a model."""
+    return UserError(
+        f"{model.reference} cannot be loaded: {error}",
+        "a folder or Hub id with config.json, weights and a tokenizer that transformers knows",
+        "check the name, the network and `hf auth login`; --model also takes a registry name",
+    )
+
+
 def require_packages(model: Model) -> None:
     """Refuse a model whose tokenizer cannot be loaded here, before transformers fails in other words.
 

@@ -3,16 +3,15 @@
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
-
-from filelock import FileLock, Timeout
 
 from lyricsim_models.checkpoints import FOLDER as CHECKPOINTS
 from lyricsim_models.checkpoints import remove_partial
 from lyricsim_tools.atomic import MANIFEST_NAME, write_json, write_text
 from lyricsim_tools.errors import UserError
+from lyricsim_tools.files import only_writer
 
 RUN_FILE, LOG_FILE, LOCK_FILE = "run.json", "metrics.jsonl", ".lock"
 TRACKER_FOLDER = "trackers"
@@ -23,27 +22,13 @@ _INDIFFERENT = ("recipe", "per_device_batch_size", "dataset", "config")
 State = Literal["new", "interrupted", "complete"]
 
 
-@contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> contextlib.AbstractContextManager[None]:
     """Hold a run's folder for one run at a time; a killed run lets go by itself.
 
     Raises:
         UserError: another run is writing there.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / LOCK_FILE)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise UserError(
-            f"another run is writing into {folder}",
-            "one run a folder",
-            "wait for it, or choose another --output",
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
+    return only_writer(folder / LOCK_FILE, folder)
 
 
 def claim(folder: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> State:

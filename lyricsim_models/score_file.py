@@ -1,10 +1,11 @@
 """A file of predictions that grows window by window and gets its name only when it is whole."""
 
+import contextlib
 import csv
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from lyricsim_tools.atomic import umask_mode, write_json
 from lyricsim_tools.errors import UserError
+from lyricsim_tools.files import only_writer
 
 COLUMNS = ("pair_id", "prediction")
 KINDS = (".csv", ".jsonl")
@@ -36,10 +38,7 @@ class ScoreFile:
     def __init__(
         self, path: Path, settings: Mapping[str, Any], *, resume: bool = False, overwrite: bool = False
     ) -> None:
-        if path.suffix not in KINDS:
-            raise UserError(f"--output {path}", f"a name ending in {' or '.join(KINDS)}", "rename it")
-        if path.exists() and not overwrite:
-            raise UserError(f"{path} exists", "a new name", "pass --overwrite, or choose another --output")
+        refuse_output(path, overwrite)
         self.path = path
         self._settings = json.loads(json.dumps(settings))
         self._partial = path.with_name(f".{path.name}.partial")
@@ -49,7 +48,7 @@ class ScoreFile:
     def _begun(self) -> tuple[int, int]:
         if not (self._progress.exists() and self._partial.exists()):
             return 0, 0
-        begun = json.loads(self._progress.read_text("utf-8"))
+        begun = self._read_progress()
         changed = sorted(k for k in self._settings if begun["settings"].get(k) != self._settings[k])
         if changed:
             raise UserError(
@@ -58,6 +57,20 @@ class ScoreFile:
                 "repeat that command, or leave --resume out to begin anew",
             )
         return int(begun["rows"]), int(begun["bytes"])
+
+    def _read_progress(self) -> dict[str, Any]:
+        try:
+            begun: dict[str, Any] = json.loads(self._progress.read_text("utf-8"))
+            whole = begun.keys() == {"settings", "rows", "bytes"}
+            if not whole or self._partial.stat().st_size < begun["bytes"]:
+                raise ValueError("it does not fit what was written")
+        except (ValueError, AttributeError, TypeError) as error:
+            raise UserError(
+                f"{self._progress} cannot be used: {error}",
+                "what an interrupted run of this program left",
+                "leave --resume out to begin anew",
+            ) from error
+        return begun
 
     def append(self, pair_ids: Sequence[str], predictions: np.ndarray) -> None:
         """Add one window.
@@ -87,6 +100,54 @@ class ScoreFile:
         self._partial.chmod(umask_mode())
         self._partial.replace(self.path)
         self._progress.unlink(missing_ok=True)
+
+
+def refuse_output(path: Path, overwrite: bool) -> None:
+    """Find out before any work whether a file of predictions may be written.
+
+    Raises:
+        UserError: another kind of file, a folder, or a file that exists without ``overwrite``.
+    """
+    if path.suffix not in KINDS:
+        raise UserError(f"--output {path}", f"a name ending in {' or '.join(KINDS)}", "rename it")
+    refuse_existing(path, overwrite)
+
+
+def refuse_existing(path: Path, overwrite: bool) -> None:
+    """Refuse to replace what is there unasked, and a folder in any case.
+
+    Raises:
+        UserError: see above.
+    """
+    if path.is_dir():
+        raise UserError(f"{path} is a folder", "a file to write", "choose another --output")
+    if path.exists() and not overwrite:
+        raise UserError(f"{path} exists", "a new name", "pass --overwrite, or choose another --output")
+
+
+def refuse_own_input(output: Path, source: Path) -> None:
+    """Refuse to write over what is read.
+
+    Raises:
+        UserError: both are the same file.
+    """
+    if output.exists() and source.exists() and output.samefile(source):
+        raise UserError(
+            f"--output {output} is the file that is read", "another file", "choose another --output"
+        )
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold an output for one process at a time; a killed one lets go by itself.
+
+    Raises:
+        UserError: another process is writing it.
+    """
+    lock = path.with_name(f".{path.name}.lock")
+    with only_writer(lock, path):
+        yield
+    lock.unlink(missing_ok=True)
 
 
 def refuse_non_finite(pair_ids: Sequence[str], predictions: np.ndarray, rows_before: int = 0) -> None:

@@ -7,16 +7,20 @@ in windows to do the work.
 import csv
 import itertools
 import json
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lyricsim_models.pair_table import PairTable
+import numpy as np
+
+from lyricsim_models.pair_table import PairTable, is_identity, is_lyric
 from lyricsim_tools.errors import UserError
 
 Row = Mapping[str, Any]
 
 LYRICS = ("lyrics_1", "lyrics_2")
+_MORE_COLUMNS = " (and pair_id, song_id_1, song_id_2 if known)"
 _SHOWN = 5
 _PARQUET_ROWS = 1024
 
@@ -35,7 +39,13 @@ def read_rows(path: Path) -> Iterator[Row]:
         yield from _READERS[path.suffix.lower()](path)
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist", "a file of rows", "check the path") from error
-    except (UnicodeDecodeError, csv.Error, OSError) as error:
+    except csv.Error as error:
+        raise UserError(
+            f"{path} cannot be read: {error}",
+            f"CSV whose quotes are closed, with texts of at most {csv.field_size_limit():,} characters",
+            "correct the file, or write it as .jsonl or .parquet",
+        ) from error
+    except (UnicodeDecodeError, OSError) as error:
         raise UserError(
             f"{path} cannot be read: {error}", "UTF-8 text or Parquet", "correct the file"
         ) from error
@@ -44,6 +54,7 @@ def read_rows(path: Path) -> Iterator[Row]:
 def _csv_rows(path: Path) -> Iterator[Row]:
     with path.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.DictReader(stream, strict=True)
+        _refuse_repeated_columns(path, reader.fieldnames or ())
         for number, row in enumerate(reader, start=1):
             if None in row or None in row.values():
                 raise UserError(
@@ -52,6 +63,13 @@ def _csv_rows(path: Path) -> Iterator[Row]:
                     "quote texts that hold commas, quotes or line breaks",
                 )
             yield row
+
+
+def _refuse_repeated_columns(path: Path, names: Sequence[str]) -> None:
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise UserError(
+            f"{path} has the column {', '.join(repeated)} more than once", "each once", "rename or drop one"
+        )
 
 
 def _jsonl_rows(path: Path) -> Iterator[Row]:
@@ -80,6 +98,7 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
 
     try:
         with pyarrow.parquet.ParquetFile(path) as table:
+            _refuse_repeated_columns(path, table.schema_arrow.names)
             for batch in table.iter_batches(batch_size=_PARQUET_ROWS):
                 yield from batch.to_pylist()
     except pyarrow.ArrowInvalid as error:
@@ -94,12 +113,13 @@ _READERS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
 }
 
 
-def check_rows(path: Path, texts: Sequence[str]) -> int:
+def check_rows(path: Path, texts: Sequence[str], others: str = "") -> int:
     """Read a file once and find out what is wrong with it.
 
     Args:
         path: of the file.
         texts: columns that must hold a text with at least one character that is not blank, in every row.
+        others: columns that the file may have, for messages.
 
     Returns:
         The number of rows.
@@ -107,15 +127,44 @@ def check_rows(path: Path, texts: Sequence[str]) -> int:
     Raises:
         UserError: no row, a missing column, or rows with an empty text: which ones.
     """
+    return sum(1 for _ in _checked_rows(path, texts, others))
+
+
+def check_pairs(path: Path) -> int:
+    """Check a file of pairs: its lyrics, and that each ``pair_id`` stands once.
+
+    Returns:
+        The number of rows.
+
+    Raises:
+        UserError: see ``check_rows``; an id that is none, or that names two rows.
+    """
+    # Eight bytes a row, so that a file of any size can be checked; equal hashes are looked at once more.
+    hashes = array("q")
+    for number, row in enumerate(_checked_rows(path, LYRICS, _MORE_COLUMNS), start=1):
+        hashes.append(hash(pair_name(path, number, row)))
+    ordered = np.sort(np.frombuffer(hashes, dtype=np.int64))
+    repeated = set(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
+    if repeated:
+        _refuse_repeated_ids(path, repeated)
+    return len(hashes)
+
+
+def _checked_rows(path: Path, texts: Sequence[str], others: str) -> Iterator[Row]:
     bad: list[str] = []
     faults = rows = 0
     for rows, row in enumerate(read_rows(path), start=1):
         if missing := [column for column in texts if column not in row]:
-            raise _missing(path, rows, missing, row)
+            raise UserError(
+                f"row {rows} of {path} has no column {', '.join(missing)}; it has {', '.join(map(str, row))}",
+                f"columns {', '.join(texts)}{others}",
+                "rename or add the columns",
+            )
         for column in texts:
-            if not (isinstance(row[column], str) and row[column].strip()):
+            if not is_lyric(row[column]):
                 faults += 1
                 bad += [f"row {rows}: {column} is {row[column]!r}"] if faults <= _SHOWN else []
+        yield row
     if faults:
         more = f"; and {faults - _SHOWN} more" if faults > _SHOWN else ""
         raise UserError(
@@ -123,15 +172,34 @@ def check_rows(path: Path, texts: Sequence[str]) -> int:
         )
     if not rows:
         raise UserError(f"{path} has no row", "at least one", "check the file")
-    return rows
 
 
-def _missing(path: Path, number: int, missing: Sequence[str], row: Row) -> UserError:
-    return UserError(
-        f"row {number} of {path} has no column {', '.join(missing)}; it has {', '.join(map(str, row))}",
-        f"columns {', '.join(LYRICS)} (and pair_id, song_id_1, song_id_2 if known)",
-        "rename or add the columns",
-    )
+def pair_name(path: Path, number: int, row: Row) -> str:
+    """What a row is called: its ``pair_id``; its number, from 1, where it has none.
+
+    Raises:
+        UserError: the id is neither a text nor a whole number.
+    """
+    value = row.get("pair_id")
+    if value is None or value == "":
+        return str(number)
+    if not is_identity(value):
+        raise UserError(
+            f"row {number} of {path} has the pair_id {value!r}", "a text or a whole number", "correct the row"
+        )
+    return str(value)
+
+
+def _refuse_repeated_ids(path: Path, hashes: set[int]) -> None:
+    rows: dict[str, int] = {}
+    for number, row in enumerate(read_rows(path), start=1):
+        name = pair_name(path, number, row)
+        if hash(name) in hashes and rows.setdefault(name, number) != number:
+            raise UserError(
+                f"pair_id {name!r} of {path} stands in rows {rows[name]} and {number}",
+                "each pair_id once (a row without one is named by its number)",
+                "remove one of the rows, or give them different ids",
+            )
 
 
 def pair_windows(path: Path, size: int, skip: int = 0) -> Iterator[PairTable]:
@@ -147,16 +215,16 @@ def pair_windows(path: Path, size: int, skip: int = 0) -> Iterator[PairTable]:
     """
     numbered = itertools.islice(enumerate(read_rows(path), start=1), skip, None)
     while window := list(itertools.islice(numbered, size)):
-        yield _table(window)
+        yield _table(path, window)
 
 
-def _table(window: Sequence[tuple[int, Row]]) -> PairTable:
+def _table(path: Path, window: Sequence[tuple[int, Row]]) -> PairTable:
     songs: list[tuple[str, ...] | None] = []
     for column in ("song_id_1", "song_id_2"):
         values = [row.get(column) for _, row in window]
         songs.append(None if any(value in (None, "") for value in values) else tuple(map(str, values)))
     return PairTable(
-        pair_ids=tuple(str(row.get("pair_id") or number) for number, row in window),
+        pair_ids=tuple(pair_name(path, number, row) for number, row in window),
         song_ids_1=songs[0] if songs[1] else None,
         song_ids_2=songs[1] if songs[0] else None,
         lyrics_1=tuple(row["lyrics_1"] for _, row in window),

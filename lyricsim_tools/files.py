@@ -3,9 +3,13 @@
 import contextlib
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from lyricsim_tools.atomic import atomic_file, umask_mode
+from lyricsim_tools.errors import UserError
 
 
 def flush_tree(folder: Path) -> None:
@@ -31,6 +35,33 @@ def place(source: Path, target: Path) -> None:
             os.link(source, partial)
         if not partial.exists():
             shutil.copyfile(source, partial)
+
+
+@contextlib.contextmanager
+def only_writer(lock: Path, target: Path) -> Iterator[None]:
+    """Hold a target for one process at a time, at once or not at all; a killed process lets go by itself.
+
+    Args:
+        lock: file that stands for the right to write; it is made, with its folder, and left.
+        target: what is written, for the message.
+
+    Raises:
+        UserError: another process holds it.
+    """
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    holder = FileLock(lock)
+    try:
+        holder.acquire(timeout=0)
+    except Timeout as error:
+        raise UserError(
+            f"another run is writing into {target}",
+            "one run at a time",
+            "wait for it, or choose another --output",
+        ) from error
+    try:
+        yield
+    finally:
+        holder.release()
 
 
 def _flush(path: Path) -> None:

@@ -13,9 +13,11 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from lyricsim_models.pair_scorers import open_scorer
 from lyricsim_models.prediction import WINDOW, PredictionJob, predict_file
+from lyricsim_models.score_file import refuse_existing, refuse_own_input
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.tables import print_json, print_table
 
@@ -31,6 +33,8 @@ EXAMPLES = """examples:
 `lexical` is the scorer that comes with the package: counts of words and lines, no network, no torch.
 Predictions are on the 0-5 scale and are not clipped to it.
 """
+_RANKING_ONLY = ("query", "query_text", "reranker", "vectors", "prompt")
+_SCORING_ONLY = ("resume", "allow_seen")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -90,21 +94,40 @@ def main(arguments: Sequence[str] | None = None) -> None:
         check_options(options)
         rank_catalogue(options) if options.catalogue else score_pairs(options)
     except UserError as error:
-        if os.environ.get("RANK", "0") == "0":
-            print(f"error: {error}", file=sys.stderr, flush=True)
-        sys.exit(2)
+        _fail(error)
+    except OSError as error:
+        _fail(
+            UserError(
+                f"a file cannot be read or written: {error}",
+                "enough space, and the right to read and write there",
+                "free some space or choose another place; what is finished is kept for --resume",
+            )
+        )
+
+
+def _fail(error: UserError) -> NoReturn:
+    if os.environ.get("RANK", "0") == "0":
+        print(f"error: {error}", file=sys.stderr, flush=True)
+    sys.exit(2)
 
 
 def check_options(options: argparse.Namespace) -> None:
     """Refuse what cannot work before a model is loaded.
 
     Raises:
-        UserError: an output or a query is missing, or a number is below 1.
+        UserError: an output or a query is missing, an option of the other use is given, an output would
+            replace what is read, or a number is below 1.
     """
     if options.input and not options.output:
         raise UserError("--input without --output", "a CSV or JSONL file to write", "name one with --output")
     if options.catalogue and not (options.query or options.query_text):
         raise UserError("--catalogue without a query", "--query SONG_ID or --query-text FILE", "name a query")
+    kind, foreign = ("--input", _RANKING_ONLY) if options.input else ("--catalogue", _SCORING_ONLY)
+    if given := [f"--{name.replace('_', '-')}" for name in foreign if getattr(options, name)]:
+        raise UserError(f"{kind} with {', '.join(given)}", f"options that {kind} knows", "drop these")
+    if options.output:
+        refuse_existing(options.output, options.overwrite or options.resume)
+        refuse_own_input(options.output, options.input or options.catalogue)
     for name in ("batch_size", "max_length", "window", "top", "recall"):
         if getattr(options, name) < 1:
             raise UserError(
@@ -147,6 +170,7 @@ def rank_catalogue(options: argparse.Namespace) -> None:
         batch_size=options.batch_size,
         max_length=options.max_length,
         prompt=options.prompt,
+        symmetric=options.symmetric,
     )
     found = rank(job)
     if options.output:

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from lyricsim_models.score_file import ScoreFile
+from lyricsim_models.score_file import ScoreFile, held, refuse_own_input
 from lyricsim_tools.errors import UserError
 
 
@@ -82,3 +82,35 @@ def test_an_existing_file_is_kept_unless_told_otherwise(tmp_path):
 def test_another_kind_of_output_is_refused(tmp_path):
     with pytest.raises(UserError, match=r"ending in \.csv or \.jsonl"):
         ScoreFile(tmp_path / "scores.parquet", {})
+
+
+@pytest.mark.parametrize("progress", ["{", "[]", '{"rows": 1}', '{"settings": {}, "rows": 1, "bytes": 99}'])
+def test_a_progress_that_does_not_fit_is_not_gone_on_with(tmp_path, progress):
+    ScoreFile(tmp_path / "scores.csv", {}).append(["a"], np.ones(1))
+    (tmp_path / ".scores.csv.progress.json").write_text(progress)
+    with pytest.raises(UserError, match="leave --resume out"):
+        ScoreFile(tmp_path / "scores.csv", {}, resume=True)
+
+
+def test_a_folder_is_never_replaced(tmp_path):
+    (tmp_path / "scores.csv").mkdir()
+    with pytest.raises(UserError, match="is a folder"):
+        ScoreFile(tmp_path / "scores.csv", {}, overwrite=True)
+
+
+def test_one_process_at_a_time_holds_an_output(tmp_path):
+    path = tmp_path / "scores.csv"
+    with held(path), pytest.raises(UserError, match="another run is writing"), held(path):
+        pass
+    with held(path):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_read_is_never_written_over_whatever_its_name(tmp_path):
+    (tmp_path / "pairs.csv").write_text("mine")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "pairs.csv")
+    for name in ("pairs.csv", "link.csv"):
+        with pytest.raises(UserError, match="is the file that is read"):
+            refuse_own_input(tmp_path / name, tmp_path / "pairs.csv")
+    refuse_own_input(tmp_path / "other.csv", tmp_path / "pairs.csv")

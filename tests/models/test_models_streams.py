@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lyricsim_models.streams import LYRICS, check_rows, pair_windows, read_rows
+from lyricsim_models import streams
+from lyricsim_models.streams import LYRICS, check_pairs, check_rows, pair_windows, read_rows
 from lyricsim_tools.errors import UserError
 
 ROWS = [
@@ -117,3 +118,74 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_place(tmp_path, name, co
 def test_a_file_that_is_not_there_is_said_so(tmp_path):
     with pytest.raises(UserError, match="does not exist"):
         check_rows(tmp_path / "none.csv", LYRICS)
+
+
+def test_pairs_with_ids_of_their_own_are_counted(tmp_path, kind):
+    assert check_pairs(write(tmp_path / f"pairs{kind}", ROWS)) == 3
+
+
+def test_an_id_that_names_two_rows_is_refused_with_both(tmp_path, kind):
+    rows = [ROWS[0], ROWS[1], {**ROWS[2], "pair_id": "p1"}]
+    with pytest.raises(UserError, match=r"pair_id 'p1' of .* stands in rows 1 and 3"):
+        check_pairs(write(tmp_path / f"pairs{kind}", rows))
+
+
+def test_a_row_named_by_its_number_may_not_have_the_name_of_another(tmp_path, kind):
+    rows = [{**ROWS[0], "pair_id": ""}, {**ROWS[1], "pair_id": "1"}]
+    with pytest.raises(UserError, match=r"pair_id '1' of .* stands in rows 1 and 2"):
+        check_pairs(write(tmp_path / f"pairs{kind}", rows))
+
+
+def test_equal_hashes_of_different_ids_are_no_repetition(tmp_path):
+    rows = [{**ROWS[0], "pair_id": "x"}, {**ROWS[1], "pair_id": "y"}]
+    path = write(tmp_path / "pairs.csv", rows)
+    streams._refuse_repeated_ids(path, {hash("x"), hash("y")})
+
+
+def test_numbers_are_ids_also_zero(tmp_path):
+    rows = [{**row, "pair_id": number} for number, row in enumerate(ROWS)]
+    path = write(tmp_path / "pairs.parquet", rows)
+    assert check_pairs(path) == 3
+    assert next(pair_windows(path, 5)).pair_ids == ("0", "1", "2")
+
+
+@pytest.mark.parametrize("value", [float("nan"), 1.5, [1], True, "\ud800"])
+def test_what_can_name_nothing_is_no_id(tmp_path, value):
+    path = write(tmp_path / "pairs.jsonl", [{**ROWS[0], "pair_id": value}])
+    with pytest.raises(UserError, match=r"row 1 of .* has the pair_id"):
+        check_pairs(path)
+
+
+def test_half_a_character_is_no_lyric(tmp_path):
+    path = write(
+        tmp_path / "pairs.jsonl",
+        [{**ROWS[0], "lyrics_1": "torn \ud83c"}, {**ROWS[1], "lyrics_1": "\U0001f3b5"}],
+    )
+    with pytest.raises(UserError) as error:
+        check_rows(path, LYRICS)
+    assert "row 1: lyrics_1 is 'torn" in error.value.given
+    assert "row 2" not in error.value.given
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.parquet"])
+def test_a_column_that_stands_twice_is_refused(tmp_path, name):
+    names = ["lyrics_1", "lyrics_1", "lyrics_2"]
+    if name == "p.csv":
+        (tmp_path / name).write_text(",".join(names) + "\na,b,c\n")
+    else:
+        pq.write_table(pa.table([pa.array(["a"])] * 3, names=names), tmp_path / name)
+    with pytest.raises(UserError, match="has the column lyrics_1 more than once"):
+        check_rows(tmp_path / name, LYRICS)
+
+
+def test_a_text_too_long_for_csv_is_said_to_be_so(tmp_path):
+    path = write(tmp_path / "pairs.csv", [{**ROWS[0], "lyrics_1": "x" * 140_000}])
+    with pytest.raises(UserError, match=r"at most 131,072 characters(.|\n)*\.jsonl or \.parquet"):
+        check_rows(path, LYRICS)
+
+
+def test_a_missing_column_of_another_table_is_asked_for_by_that_tables_names(tmp_path):
+    path = write(tmp_path / "songs.csv", [{"song_id": "1", "text": "a"}])
+    with pytest.raises(UserError) as error:
+        check_rows(path, ("lyrics",), " and song_id")
+    assert error.value.expected == "columns lyrics and song_id"

@@ -111,7 +111,11 @@ def test_pairs_a_model_was_trained_or_selected_on_are_refused_unless_allowed_and
 
 @pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was_and_ends_with_the_same_file(tmp_path):
-    rows = list(invented_rows(60, seed=3)) * 3
+    rows = [
+        {**row, "pair_id": f"{row['pair_id']}_{again}"}
+        for again in range(3)
+        for row in invented_rows(60, seed=3)
+    ]
     path = write_rows(tmp_path / "pairs.csv", rows)
     command = [sys.executable, SCRIPT, "--model", "lexical", "--input", str(path), "--window", "50"]
     whole = subprocess.run([*command, "--output", str(tmp_path / "whole.csv")], check=False)
@@ -204,6 +208,16 @@ def test_the_same_score_however_the_work_is_shared():
         (("--model", "lexical", "--catalogue", "no.csv"), "without a query"),
         (("--model", "nothing-such", "--input", "no.csv", "--output", "s.csv"), "no model called"),
         (("--model", "lexical", "--input", "no.csv", "--output", "s.csv", "--window", "0"), "--window 0"),
+        (("--model", "no.json", "--input", "no.csv", "--output", "s.csv"), "no.json is no lexical scorer"),
+        (
+            ("--model", "lexical", "--input", "no.csv", "--output", "s.csv", "--query", "1"),
+            "--input with --query",
+        ),
+        (
+            ("--model", "lexical", "--catalogue", "no.csv", "--query", "1", "--resume"),
+            "--catalogue with --resume",
+        ),
+        (("--model", "no/such", "--catalogue", "no.csv", "--query", "1"), "no.csv does not exist"),
     ],
 )
 def test_what_cannot_be_done_is_said(run, tmp_path, monkeypatch, options, message):
@@ -212,6 +226,27 @@ def test_what_cannot_be_done_is_said(run, tmp_path, monkeypatch, options, messag
     assert done.returncode == 2
     assert message in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("used", ["--input", "--catalogue"])
+def test_what_is_read_is_never_written_over(run, tmp_path, used):
+    path = write_rows(
+        tmp_path / "own.csv", [{"song_id": "1", "lyrics": "a", "lyrics_1": "a", "lyrics_2": "b"}]
+    )
+    before = path.read_bytes()
+    query = ("--query", "1") if used == "--catalogue" else ()
+    done = run("--model", "lexical", used, path, *query, "--output", path, "--overwrite")
+    assert done.returncode == 2
+    assert "is the file that is read" in done.stderr
+    assert path.read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written_is_one_message(run, other_pairs, tmp_path):
+    (tmp_path / "file").touch()
+    done = run("--model", "lexical", "--input", other_pairs, "--output", tmp_path / "file" / "s.csv")
+    assert done.returncode == 2
+    assert "cannot be read or written" in done.stderr
+    assert "what to do" in done.stderr
 
 
 def test_an_empty_lyric_is_named_before_anything_is_scored(run, tmp_path):
@@ -263,6 +298,42 @@ def test_an_encoder_recalls_and_another_model_ranks_its_candidates(run, catalogu
     assert {line["song_id"] for line in found} <= {line["song_id"] for line in recalled}
     scores = [line["score"] for line in found]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_kept_vectors_are_those_of_the_same_model_length_and_catalogue(
+    run, catalogue, tmp_path, tiny_encoder
+):
+    shared = ("--model", tiny_encoder, "--catalogue", catalogue, "--query", "s03", "--json")
+    kept = ("--vectors", tmp_path / "kept.npz")
+    whole = ranking(run(*shared, *kept))
+    for options in ((), ("--max-length", "4"), ("--prompt", "mar ")):
+        assert ranking(run(*shared, *kept, *options)) == ranking(run(*shared, *options))
+        assert (ranking(run(*shared, *options)) == whole) == (not options)
+
+
+def test_a_file_that_holds_no_vectors_is_not_written_over(run, catalogue, tmp_path, tiny_encoder):
+    (tmp_path / "notes.npz").write_text("mine")
+    shared = ("--model", tiny_encoder, "--catalogue", catalogue, "--query", "s03")
+    done = run(*shared, "--vectors", tmp_path / "notes.npz")
+    assert done.returncode == 2
+    assert "holds no vectors" in done.stderr
+    assert (tmp_path / "notes.npz").read_text() == "mine"
+
+
+def test_a_model_that_cannot_be_loaded_is_said_so(run, catalogue):
+    done = run("--model", "no/such", "--catalogue", catalogue, "--query", "s03")
+    assert done.returncode == 2
+    assert "no/such cannot be loaded" in done.stderr
+
+
+def test_a_model_in_several_files_has_a_digest_of_all(tmp_path):
+    from lyricsim_models.pair_scorers import weights_digest
+
+    assert weights_digest(tmp_path) is None
+    (tmp_path / "model-1.safetensors").write_text("a")
+    first = weights_digest(tmp_path)
+    (tmp_path / "model-2.safetensors").write_text("b")
+    assert len({first, weights_digest(tmp_path), None}) == 3
 
 
 def test_a_trained_bi_encoder_ranks_with_its_own_scores_and_a_song_not_for_itself(run, trained, catalogue):

@@ -65,6 +65,13 @@ def test_a_pair_id_twice_is_refused() -> None:
         table(pair_id=["a-b", "a-b"])
 
 
+@pytest.mark.parametrize("value", ["", " ", None, float("nan"), 1.5, True])
+@pytest.mark.parametrize("column", ["song_id_1", "song_id_2", "pair_id"])
+def test_what_names_nothing_is_no_id(column: str, value: object) -> None:
+    with pytest.raises(UserError, match=rf"column {column} of train of data: row 2"):
+        table(**{column: ["x", value]})
+
+
 def test_rows_can_be_taken_with_every_column() -> None:
     found = table(pair_id=["x", "y"], song_id_1=[1, 2]).take([1])
     assert (found.pair_ids, found.song_ids_1, found.song_ids_2) == (("y",), ("2",), None)
