@@ -2,6 +2,7 @@
 
     python benchmarks/sentence_eval.py --data DIR
     python benchmarks/sentence_eval.py --data DIR --tasks SQC TASS1 --dimensions 64
+    python benchmarks/sentence_eval.py --data DIR --tasks MC --dimensions 768 --outer-folds 1
 
 Processor time is compared, with the same number of threads, so that other programs disturb little. The
 reference trains the winner of a split head a second time, which neither path does here; "with its refit"
@@ -20,8 +21,9 @@ from tqdm import tqdm
 from lyricsim_tools.tables import print_json, print_table
 from spanish_sentence_eval.encoders.characters import CharacterEncoder
 from spanish_sentence_eval.encoding import share_saved, vectors_at_once
+from spanish_sentence_eval.heads.fitting import rounded_mean
 from spanish_sentence_eval.heads.report import Blocks, classify
-from spanish_sentence_eval.heads.selection import Outcome
+from spanish_sentence_eval.heads.selection import Outcome, stratified
 from spanish_sentence_eval.loaders import label_then_sentences
 from spanish_sentence_eval.params import PathName, Settings, read_settings
 from spanish_sentence_eval.reading import TaskData, Tokens
@@ -94,33 +96,55 @@ def rows_of_task(task: Task, dimension: int, settings: Settings) -> tuple[TaskDa
     return data, {n: task.features(vectors[n], s.labels, stream) for n, s in data.splits.items()}
 
 
-def compare(task: Task, dimension: int, settings: Settings, repetitions: int) -> Comparison:
+def parts_of(task: Task, blocks: Blocks, settings: Settings, outer_folds: int) -> list[tuple[Task, Blocks]]:
+    """The whole task; or the first of its outer folds, each of which is a task with folds of its own."""
+    if task.head != "innerkfold" or not outer_folds:
+        return [(task, blocks)]
+    x, y = blocks["pool"]
+    outer = stratified(np.arange(len(y)), y, settings.kfold, settings.seed)[:outer_folds]
+    single = replace(task, head="kfold")
+    return [(single, {"train": (x[a], y[a]), "test": (x[b], y[b])}) for a, b in outer]
+
+
+def compare(task: Task, dimension: int, settings: Settings, repetitions: int, outer_folds: int) -> Comparison:
     """Both paths in turn, several times; medians of their times."""
     data, blocks = rows_of_task(task, dimension, settings)
+    parts = parts_of(task, blocks, settings, outer_folds)
     seconds: dict[PathName, list[float]] = {"exact": [], "fast": []}
-    found: dict[PathName, Outcome] = {}
+    found: dict[PathName, list[Outcome]] = {}
     for _ in range(repetitions):
         for path in seconds:
             start = time.process_time()
-            found[path] = classify(task, data, blocks, replace(settings, path=path))
+            found[path] = [classify(t, data, rows, replace(settings, path=path)) for t, rows in parts]
             seconds[path].append(time.process_time() - start)
-    exact, fast = found["exact"], found["fast"]
     grid = 1 if task.noreg else 4
-    fits = {"split": grid, "kfold": 4 * settings.kfold + 1}.get(
-        task.head, settings.kfold * (4 * settings.kfold + 1)
-    )
+    fits = {
+        "split": grid,
+        "kfold": grid * settings.kfold + 1,
+        "innerkfold": settings.kfold * (grid * settings.kfold + 1),
+    }
     ratio = float(np.median(seconds["exact"]) / np.median(seconds["fast"]))
     return Comparison(
         task.name,
         dimension,
-        fits,
+        sum(fits[part.head] for part, _ in parts),
         ratio,
         # The winner's second training costs what its first one did: a share of 1 in ``grid`` on average.
         ratio * (1 + 1 / grid) if task.head == "split" else None,
-        (exact.dev, exact.test),
-        (fast.dev, fast.test),
-        float(np.mean([a == b for a, b in zip(exact.strengths, fast.strengths, strict=True)])),
+        accuracies(found["exact"]),
+        accuracies(found["fast"]),
+        float(np.mean([a == b for a, b in zip(*map(strengths, found.values()), strict=True)])),
     )
+
+
+def accuracies(outcomes: Sequence[Outcome]) -> tuple[float, float]:
+    """Mean devacc and acc, percent."""
+    return rounded_mean([o.dev for o in outcomes]), rounded_mean([o.test for o in outcomes])
+
+
+def strengths(outcomes: Sequence[Outcome]) -> list[float]:
+    """Every strength that was chosen."""
+    return [strength for outcome in outcomes for strength in outcome.strengths]
 
 
 def share_saved_on_wiki(data: Path) -> float:
@@ -155,6 +179,13 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         default=200,
         help="of both paths; lower it to shorten DC (default: %(default)s)",
     )
+    parser.add_argument(
+        "--outer-folds",
+        type=int,
+        default=0,
+        metavar="N",
+        help="of MC and FAC, only the first N outer folds, 41 fits each (default: all)",
+    )
     parser.add_argument("--threads", type=int, default=1, help="of both paths (default: %(default)s)")
     parser.add_argument("--repetitions", type=int, default=1, help="of each path (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -170,7 +201,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     classifier = {**_CLASSIFIER, "max_epoch": args.max_epoch}
     settings = read_settings({"task_path": args.data, "kfold": args.kfold, "classifier": classifier})
     cases = [(TASKS[name], dimension) for dimension in args.dimensions for name in args.tasks]
-    found = [compare(task, d, settings, args.repetitions) for task, d in tqdm(cases, desc="cases")]
+    found = [
+        compare(task, d, settings, args.repetitions, args.outer_folds)
+        for task, d in tqdm(cases, desc="cases")
+    ]
     saved = share_saved_on_wiki(args.data)
     if args.json:
         print_json({"heads": [vars(case) for case in found], "share_saved_bso_dc_wiki": saved})
