@@ -104,9 +104,10 @@ def every_pair(forbidden: Forbidden) -> Recalled:
 def recalled_pairs(vectors: np.ndarray, forbidden: Forbidden, budget: int, seed: int) -> Recalled:
     """Neighbours and drawn pairs of a large catalogue, thinned out to a budget.
 
-    The pool holds each song's neighbours, for the high end, and pairs drawn at random, for the low end. It is
-    cut into strata of equal width by the inner product of the vectors, and each stratum gives as many pairs
-    as any other, so far as it has them: the few most similar pairs all stay, of the many others a part.
+    The pool holds each song's neighbours, for the high end, and pairs drawn at random, for the low end. Half
+    of the budget goes to the pairs with the largest inner products of their vectors, since similar pairs are
+    the scarce ones. The rest of the pool is cut into strata of equal width by that product, and each stratum
+    gives as many pairs as any other, so far as it has them.
 
     Args:
         vectors: of the songs, shape (n, width), float32.
@@ -151,12 +152,14 @@ def similarity(vectors: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def _thinned(similar: np.ndarray, budget: int, generator: np.random.Generator) -> np.ndarray:
-    """Rows to keep: the same number of every stratum of similarity, drawn in each."""
-    low, high = similar.min(initial=np.inf), similar.max(initial=-np.inf)
-    width = max(high - low, np.finfo(float).tiny)
-    stratum = np.minimum(((similar - low) / width * _STRATA).astype(np.int64), _STRATA - 1)
+    """Rows to keep: the most similar half of the budget, and as many of every stratum of the others."""
+    ranked = np.argsort(-similar, kind="stable")
+    best, rest = ranked[: budget // 2], ranked[budget // 2 :]
+    width = max(np.ptp(similar[rest]), np.finfo(float).tiny) if len(rest) else 1.0
+    share = (similar[rest] - similar[rest].min(initial=np.inf)) / width
+    stratum = np.minimum((share * _STRATA).astype(np.int64), _STRATA - 1)
     available = np.bincount(stratum, minlength=_STRATA).tolist()
-    quotas = flat_quotas(available, min(budget, len(similar)))
-    rows = [np.flatnonzero(stratum == place) for place in range(_STRATA)]
+    quotas = flat_quotas(available, min(budget - len(best), len(rest)))
+    rows = [rest[stratum == place] for place in range(_STRATA)]
     drawn = [generator.permutation(own)[:quota] for own, quota in zip(rows, quotas, strict=True)]
-    return np.concatenate(drawn)
+    return np.concatenate([best, *drawn])

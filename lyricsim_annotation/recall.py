@@ -19,6 +19,7 @@ from lyricsim_tools.errors import UserError
 EXACT_SONGS = 10_000
 WIDTH = 64
 _BLOCK = 512
+_TEXTS = 64
 _EXPANSION = 128
 # A song's vector divided by its number of words to this power: at 0, songs with many words are everybody's
 # neighbours; at 1/2, short songs are. Half way agrees best with the lexical scorer.
@@ -69,8 +70,8 @@ def text_vectors(embed: Callable[[Sequence[str]], np.ndarray], lyrics: Sequence[
     Raises:
         UserError: a vector is not finite.
     """
-    blocks = range(0, len(lyrics), _BLOCK)
-    found = [embed(lyrics[start : start + _BLOCK]) for start in _bar(blocks, "embedding songs")]
+    blocks = range(0, len(lyrics), _TEXTS)
+    found = [embed(lyrics[start : start + _TEXTS]) for start in _bar(blocks, "embedding songs")]
     vectors = np.concatenate(found).astype(np.float32, copy=False)
     if not np.isfinite(vectors).all():
         raise UserError(

@@ -96,7 +96,7 @@ def choose(candidates: Scored, wanted: int, *, bins: int = BINS, seed: int = 0) 
     if wanted > len(candidates):
         raise UserError(
             f"{wanted} pairs are asked for, and there are {len(candidates)} that may be chosen",
-            f"at most {len(candidates)}",
+            "no more pairs than may be chosen",
             "ask for fewer with --pairs, raise --candidates, or give a larger catalogue",
         )
     generator = np.random.default_rng(seed)
