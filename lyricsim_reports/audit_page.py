@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from lyricsim_reports.audit import Audit
 from lyricsim_reports.learning import SHARES
 from lyricsim_reports.page import Heading, Page, Part, Table, Text
+from lyricsim_reports.plain import percent
 from lyricsim_reports.probes import ProbeScore
 
 _MEANING = (
@@ -94,11 +95,11 @@ def _over_draws(probe: ProbeScore) -> str:
         return "undefined (constant)" if probe.draws else "not drawn"
     spread = "" if probe.deviation != probe.deviation else f" ± {100 * probe.deviation:.1f}"
     missing = "" if probe.defined == probe.draws else f" ({probe.draws - probe.defined} undefined)"
-    return f"{100 * probe.mean:.1f}{spread}{missing}"
+    return f"{percent(probe.mean)}{spread}{missing}"
 
 
 def _percent(value: float) -> str:
-    return "undefined (constant)" if value != value else f"{100 * value:.1f}"
+    return "undefined (constant)" if value != value else percent(value)
 
 
 def _duplicate_parts(a: Audit) -> list[Part]:

@@ -77,8 +77,8 @@ def _lengths(figure: Any, data: FigureData) -> None:
         label = f"± standard deviation {shown.deviation:.2f}" if side == 1 else None
         axes.axvline(shown.mean + side * shown.deviation, color=BLACK, linestyle=":", label=label)
     axes.set(xlabel="words of a lyric", ylabel="lyrics", title="Length of the lyrics")
-    axes.margins(y=0.2)
-    axes.legend(framealpha=1, edgecolor="white")
+    # Beside the bars a legend would cover one of the lines.
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
 
 
 def _composition(figure: Any, data: FigureData) -> None:

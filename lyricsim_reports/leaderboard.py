@@ -13,6 +13,7 @@ from lyricsim_reports.leaderboard_quoted import quoted_parts
 from lyricsim_reports.leaderboard_strengths import strength_parts
 from lyricsim_reports.measured import Measured, measure
 from lyricsim_reports.page import Heading, Page, Part, Table, Text
+from lyricsim_reports.plain import percent, two_decimals
 from lyricsim_reports.result_file import BLOCKS, Result, read_result
 from lyricsim_reports.standings import SIGNIFICANCE, Separation, Standing, standings
 from lyricsim_tools.errors import UserError
@@ -169,8 +170,8 @@ def _ranked_row(standing: Standing) -> tuple[object, ...]:
         bounds(scores["combined_score_ci"]),
         percent(scores["pearson"]),
         percent(scores["spearmanr"]),
-        three(scores["zero_auc"]),
-        three(scores["nonzero_pearson"]),
+        two_decimals(scores["zero_auc"]),
+        two_decimals(scores["nonzero_pearson"]),
         len(m.result.seeds),
     )
 
@@ -223,8 +224,8 @@ def _split_row(m: Measured) -> tuple[object, ...]:
         percent_with_deviation(m.scores),
         bounds(m.scores["combined_score_song_ci"]),
         bounds(m.scores["combined_score_ci"]),
-        three(m.scores["zero_auc"]),
-        three(m.scores["nonzero_pearson"]),
+        two_decimals(m.scores["zero_auc"]),
+        two_decimals(m.scores["nonzero_pearson"]),
     )
 
 
@@ -245,11 +246,6 @@ def _provenance_parts(results: Sequence[Measured]) -> list[Part]:
     return [Table(columns, rows, _PROVENANCE_NOTE)]
 
 
-def percent(value: float | None) -> str:
-    """A score in per cent with one decimal."""
-    return "undefined" if value is None else f"{100 * value:.1f}"
-
-
 def percent_with_deviation(scores: Mapping[str, Any]) -> str:
     """The combined score, with its deviation over seeds where there are several."""
     deviation = scores["combined_score_sd"]
@@ -259,8 +255,3 @@ def percent_with_deviation(scores: Mapping[str, Any]) -> str:
 def bounds(interval: Sequence[float | None]) -> str:
     """An interval in per cent."""
     return "undefined" if None in interval else " to ".join(percent(bound) for bound in interval)
-
-
-def three(value: float | None) -> str:
-    """A figure with two decimals."""
-    return "undefined" if value is None else f"{value:.2f}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from lyricsim_reports.benchmark import Benchmark
 from lyricsim_reports.measured import Measured
 from lyricsim_reports.page import Heading, Part, Table, Text
+from lyricsim_reports.plain import percent, two_decimals
 from lyricsim_reports.result_file import BLOCKS
 from lyricsim_reports.standings import Standing
 from lyricsim_reports.strengths import Slice, Strengths, songs_seen, strengths
@@ -49,10 +50,10 @@ def _beyond_table(found: Sequence[tuple[Measured, Strengths]]) -> Table:
     rows = tuple(
         (
             m.result.title,
-            _figure(m.scores["zero_auc"]),
-            _figure(m.scores["nonzero_pearson"]),
-            _figure(s.beyond_overlap),
-            _figure(s.beyond_lexical),
+            two_decimals(m.scores["zero_auc"]),
+            two_decimals(m.scores["nonzero_pearson"]),
+            two_decimals(s.beyond_overlap),
+            two_decimals(s.beyond_lexical),
         )
         for m, s in found
     )
@@ -107,7 +108,12 @@ def _curve_parts(results: Sequence[Measured]) -> list[Part]:
         (m.result.system, m.result.config, m.result.protocol) for m in results if m.result.training_share < 1
     }
     rows = [
-        (m.result.title, m.result.config, f"{100 * m.result.training_share:g} %", _percent(m))
+        (
+            m.result.title,
+            m.result.config,
+            f"{100 * m.result.training_share:g} %",
+            percent(m.scores["combined_score"]),
+        )
         for m in sorted(results, key=lambda m: (m.result.system, m.result.config, m.result.training_share))
         if (m.result.system, m.result.config, m.result.protocol) in partial
     ]
@@ -121,18 +127,9 @@ def _curve_parts(results: Sequence[Measured]) -> list[Part]:
     return [Table(columns, tuple(rows), "Learning curves: the same recipe on a share of each training set.")]
 
 
-def _percent(m: Measured) -> str:
-    value = m.scores["combined_score"]
-    return "undefined" if value is None else f"{100 * value:.1f}"
-
-
 def _pearson(s: Slice) -> str:
-    return _figure(s.pearson)
+    return two_decimals(s.pearson)
 
 
 def _auc(s: Slice) -> str:
-    return _figure(s.zero_auc)
-
-
-def _figure(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"
+    return two_decimals(s.zero_auc)

@@ -134,20 +134,30 @@ def _html(part: Part, svgs: Mapping[str, str]) -> str:
 
 def _html_table(table: Table) -> str:
     caption = f'<p class="caption">{html.escape(table.caption)}</p>\n' if table.caption else ""
-    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in table.columns)
+    head = "".join(
+        f'<th scope="col"{_class(any(_is_prose(row[place]) for row in table.rows))}>{html.escape(name)}</th>'
+        for place, name in enumerate(table.columns)
+    )
     rows = "\n".join(_html_row(row, number in table.marked) for number, row in enumerate(table.rows))
     body = f"<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody>"
     return f'{caption}<div class="wide"><table>{body}</table></div>'
 
 
 def _html_row(row: Sequence[object], marked: bool) -> str:
-    first, *others = [html.escape(cell(value)) for value in row]
-    cells = f'<th scope="row">{first}</th>' + "".join(map(_html_cell, others))
+    cells = f'<th scope="row">{html.escape(cell(row[0]))}</th>' + "".join(map(_html_cell, row[1:]))
     return f'<tr class="marked">{cells}</tr>' if marked else f"<tr>{cells}</tr>"
 
 
-def _html_cell(text: str) -> str:
-    return f'<td class="long">{text}</td>' if len(text) > _LONG else f"<td>{text}</td>"
+def _html_cell(value: object) -> str:
+    return f"<td{_class(_is_prose(value))}>{html.escape(cell(value))}</td>"
+
+
+def _is_prose(value: object) -> bool:
+    return len(cell(value)) > _LONG
+
+
+def _class(prose: bool) -> str:
+    return ' class="long"' if prose else ""
 
 
 def _inline(svg: str, name: str) -> str:
@@ -160,23 +170,31 @@ def _inline(svg: str, name: str) -> str:
 
 # Characters from which a cell is prose, which wraps; figures never do.
 _LONG = 40
+# Pictures keep their white ground, for which they are drawn.
 _STYLE = """
-:root { color-scheme: light; }
-body { margin: 0; font: 16px/1.55 system-ui, sans-serif; color: #1b1b1b; background: #fff; }
+:root { color-scheme: light dark; --text: #1b1b1b; --soft: #333; --back: #fff; --line: #ddd; --rule: #555;
+  --mark: #eef3f8; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e8e8e8; --soft: #c4c4c4; --back: #161616; --line: #3a3a3a; --rule: #999; --mark: #22303d; }
+}
+body { margin: 0; font: 16px/1.55 system-ui, sans-serif; color: var(--text); background: var(--back); }
 main { max-width: 76rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; }
-h2 { margin-top: 2.6rem; border-bottom: 1px solid #ccc; padding-bottom: .2rem; }
-p, figcaption { max-width: 48rem; }
-.caption { margin: 1.6rem 0 -.6rem; color: #333; font-size: .92rem; }
+h2 { margin-top: 2.6rem; border-bottom: 1px solid var(--line); padding-bottom: .2rem; }
+p, figcaption { max-width: 48rem; overflow-wrap: anywhere; }
+.caption { margin: 1.6rem 0 -.6rem; color: var(--soft); font-size: .92rem; }
 .wide { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right; }
+th, td { vertical-align: top; }
 td { white-space: nowrap; }
-td.long { white-space: normal; text-align: left; min-width: 16rem; }
-th[scope=row], thead th:first-child { text-align: left; font-weight: normal; min-width: 11rem; }
-thead th { border-bottom: 2px solid #555; font-weight: 600; }
-tr.marked { background: #eef3f8; }
+td.long { white-space: normal; min-width: 16rem; }
+th.long, td.long, th[scope=row], thead th:first-child { text-align: left; }
+th[scope=row], thead th:first-child { min-width: 11rem; }
+th[scope=row] { font-weight: normal; }
+thead th { border-bottom: 2px solid var(--rule); font-weight: 600; vertical-align: bottom; }
+tr.marked { background: var(--mark); }
 figure { margin: 1.5rem 0; }
-figure svg { max-width: 100%; height: auto; }
-figcaption { color: #333; font-size: .92rem; }
+figure svg { max-width: 100%; height: auto; background: #fff; }
+figcaption { color: var(--soft); font-size: .92rem; }
 """

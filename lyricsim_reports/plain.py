@@ -1,4 +1,4 @@
-"""Values as JSON knows them."""
+"""Values as tables show them and as JSON knows them."""
 
 import math
 from typing import Any
@@ -11,3 +11,13 @@ def without_nan(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_nan(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def percent(value: float | None) -> str:
+    """A score in per cent with one decimal, never "-0.0"."""
+    return "undefined" if value is None or value != value else f"{100 * value:z.1f}"
+
+
+def two_decimals(value: float | None) -> str:
+    """A figure with two decimals, never "-0.00"."""
+    return "undefined" if value is None or value != value else f"{value:z.2f}"

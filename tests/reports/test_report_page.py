@@ -1,11 +1,13 @@
 """One document, two renderings."""
 
+import math
 import re
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lyricsim_reports.page import Heading, Page, Picture, Table, Text, to_html, to_markdown
+from lyricsim_reports.plain import percent, two_decimals
 
 PICTURE = Picture("figure-1", "A caption.", 'Bars & "lines"')
 SVG = '<?xml version="1.0"?>\n<svg><defs><path id="a"/></defs><use href="#a" clip-path="url(#a)"/></svg>'
@@ -45,6 +47,26 @@ def test_marked_rows_and_captions_are_in_the_html():
     html = to_html(page(Table(("a",), (("x",), ("y",)), "Said first.", frozenset({1}))), {})
     assert '<tr class="marked"><th scope="row">y</th></tr>' in html
     assert html.index("Said first.") < html.index("<table>")
+
+
+def test_rounding_gives_no_negative_zero_and_what_is_undefined_is_said_so():
+    assert (percent(-0.0003), percent(0.6751), percent(None)) == ("0.0", "67.5", "undefined")
+    assert (two_decimals(-0.004), two_decimals(-0.42), two_decimals(math.nan)) == (
+        "0.00",
+        "-0.42",
+        "undefined",
+    )
+
+
+def test_a_column_of_sentences_has_its_name_above_their_beginning():
+    html = to_html(page(Table(("a", "b", "c"), (("x", 1, "a sentence " * 5),))), {})
+    assert '<th scope="col">b</th><th scope="col" class="long">c</th>' in html
+
+
+def test_the_page_follows_a_dark_window_and_its_pictures_stay_on_white():
+    html = to_html(page(PICTURE), {"figure-1": SVG})
+    assert "prefers-color-scheme: dark" in html
+    assert "figure svg { max-width: 100%; height: auto; background: #fff; }" in html
 
 
 def test_figures_stay_on_one_line_and_sentences_wrap():
