@@ -101,6 +101,8 @@ def _fetch(args: argparse.Namespace) -> None:
 
 
 def _compare(args: argparse.Namespace) -> None:
+    if args.seed < 0:
+        raise UserError(f"--seed {args.seed}", "a whole number of at least 0", "correct it")
     first, second = read_document(args.first), read_document(args.second)
     compared = compare_documents(first, second, args.seed)
     if not compared:

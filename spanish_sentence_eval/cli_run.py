@@ -30,6 +30,8 @@ def run_command(args: argparse.Namespace) -> dict[str, Any] | None:
         UserError: a task, a file, a setting or the model is not as it should be; nothing has run then.
     """
     names = chosen_tasks(args)
+    if not names:
+        raise UserError("none of the tasks asked for exists", "a task", "see: spanish-senteval list")
     folder = data_folder(args.data)
     tasks, skipped = _checked_tasks(names, folder, args)
     processes = launched_processes()

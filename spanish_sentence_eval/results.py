@@ -18,6 +18,8 @@ from spanish_sentence_eval.task import Task
 
 FORMAT = "spanish-senteval results 1"
 _PACKAGES = ("lyricsim", "torch", "numpy", "scipy", "scikit-learn", "transformers", "sentence-transformers")
+# Seconds; another run holds the file for a moment only.
+_PATIENCE = 60
 # Item by item, and said elsewhere in the record.
 _NOT_FIGURES = frozenset({"predictions", "yhat"})
 
@@ -155,7 +157,7 @@ def keep_in_file(path: Path, results: dict[str, Any]) -> None:
         UserError: see :func:`earlier_tasks`; nothing was changed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_name(f".{path.name}.lock")):
+    with FileLock(path.with_name(f".{path.name}.lock"), timeout=_PATIENCE):
         results["tasks"] = {**earlier_tasks(path, results), **results["tasks"]}
         write_json(path, results)
 

@@ -46,6 +46,7 @@ _BUILDERS: Mapping[str, tuple[str, str]] = {
     "elmo": ("elmo", "ElmoEncoder"),
     "characters": ("characters", "CharacterEncoder"),
 }
+_KINDS_WITH_A_PATH = ("sent2vec", "elmo")
 _NAMES_OF_KINDS: Mapping[str, Kind] = {"chars64": "characters", "sent2vec": "sent2vec", "elmo": "elmo"}
 
 
@@ -71,13 +72,21 @@ def build_encoder(name: str, options: EncoderOptions | None = None, kind: str | 
         kind: one of :data:`KINDS`; None: :func:`kind_of`.
 
     Raises:
-        UserError: an unknown kind, or whatever keeps the model from being loaded.
+        UserError: an unknown kind, a ``model_path`` for a kind that has none, or whatever keeps the model
+            from being loaded.
     """
+    options = options or EncoderOptions()
     kind = kind or kind_of(name)
     if kind not in _BUILDERS:
         raise UserError(f"encoder kind {kind!r}", f"one of {', '.join(KINDS)}", "choose another --encoder")
+    if options.model_path is not None and kind not in _KINDS_WITH_A_PATH:
+        raise UserError(
+            f"--model_path {options.model_path} for a {kind} model",
+            f"--model_path with {' or '.join(_KINDS_WITH_A_PATH)} alone",
+            "give the folder of any other model with --model",
+        )
     module, class_name = _BUILDERS[kind]
     encoder_class = getattr(importlib.import_module(f"spanish_sentence_eval.encoders.{module}"), class_name)
     source = SHORT_NAMES[name].hub_id if name in SHORT_NAMES else name
-    encoder: Encoder = encoder_class(name, source, options or EncoderOptions())
+    encoder: Encoder = encoder_class(name, source, options)
     return encoder

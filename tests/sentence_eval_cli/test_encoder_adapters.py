@@ -120,8 +120,9 @@ def test_layers_of_a_sentence_transformers_model_are_refused(e5_folder):
 )
 def test_a_missing_library_is_named_with_how_to_get_it(name, library, kind, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
+    path = str(tmp_path) if name != "owner/model" else None
     with pytest.raises(UserError, match=f"{library}' is not installed"):
-        build_encoder(name, EncoderOptions(model_path=str(tmp_path)), kind)
+        build_encoder(name, EncoderOptions(model_path=path), kind)
 
 
 @pytest.mark.parametrize("name", ["sent2vec", "elmo"])
@@ -130,6 +131,11 @@ def test_models_without_a_hub_id_need_an_existing_path(name, tmp_path):
         build_encoder(name)
     with pytest.raises(UserError, match="does not exist"):
         build_encoder(name, EncoderOptions(model_path=str(tmp_path / "nothing")))
+
+
+def test_a_path_for_a_model_that_is_named_by_its_folder_is_refused(tmp_path):
+    with pytest.raises(UserError, match=r"--model_path .* for a transformer model"):
+        build_encoder("beto", EncoderOptions(model_path=str(tmp_path)))
 
 
 def test_sent2vec_gets_lower_cased_text_and_a_full_stop_for_nothing(tmp_path, monkeypatch):

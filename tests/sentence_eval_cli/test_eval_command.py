@@ -5,6 +5,7 @@ import logging
 import threading
 
 import pytest
+from filelock import FileLock
 from made_up_benchmark import write_tree
 
 from spanish_sentence_eval import cli, senteval
@@ -129,6 +130,16 @@ def test_two_runs_that_write_one_results_file_lose_no_task(tree, tmp_path):
     assert set(json.loads(path.read_text())["tasks"]) == set(TASKS)
 
 
+def test_a_results_file_that_another_run_never_lets_go_is_one_clear_message(
+    tree, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("spanish_sentence_eval.results._PATIENCE", 0.1)
+    with FileLock(tmp_path / ".results.json.lock"):
+        assert run(tree, tmp_path, tasks=("STS17",), expect=1) is None
+    assert "could not be acquired" in error_of(capsys)
+    assert run(tree, tmp_path, tasks=("STS17",))["tasks"]
+
+
 def test_a_results_file_grows_by_the_tasks_of_later_runs(tree, tmp_path):
     run(tree, tmp_path, tasks=("STS17",))
     assert set(run(tree, tmp_path, tasks=("STS14",))["tasks"]) == {"STS17", "STS14"}
@@ -185,6 +196,7 @@ def test_model_name_is_another_word_for_model(tree, tmp_path):
         (("--seed", "4294967296"), ("STS17",), "seed is 4294967296"),
         (("--threads", "0"), ("STS17",), "threads is 0"),
         (("--benchmark", "discoeval", "--task_index", "5"), (), "0 to 4 for discoeval"),
+        ((), ("BR",), "none of the tasks asked for exists"),
         ((), ("PAWS",), "PAWS: 2 of 2 files are missing"),
         (("--skip-missing",), ("PAWS",), "none of PAWS has all its files"),
         (("--kfold", "1"), ("STS17",), "kfold"),

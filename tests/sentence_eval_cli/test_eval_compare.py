@@ -132,6 +132,8 @@ def test_files_without_a_common_task_are_one_clear_message(tmp_path, capsys):
 def test_a_missing_file_is_one_clear_message(tmp_path, capsys):
     assert cli.main(["compare", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 1
     assert "there is no file" in capsys.readouterr().err
+    assert cli.main(["compare", "--seed", "-1", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 1
+    assert "--seed -1" in capsys.readouterr().err
 
 
 def test_an_undefined_correlation_is_no_number():
