@@ -17,7 +17,9 @@ from tqdm import tqdm
 
 from lyricsim_models.batches import MicroBatch, Rows, derived_seed, split_rows
 from lyricsim_models.config import Recipe
+from lyricsim_models.encoders import SentenceScorer
 from lyricsim_models.pairs import TokenRows, collate
+from lyricsim_models.vectors import score_distinct
 from lyricsim_models.workers import Workers
 from lyricsim_tools.errors import UserError
 
@@ -200,6 +202,8 @@ def score_rows(
         shape (n,), in the order of the rows, the same on all processes.
     """
     module.eval()
+    if exact and isinstance(module, SentenceScorer):
+        return _score_by_vectors(workers, module, rows, batch, per_device, title)
     found = np.zeros(len(rows))
     plan = split_rows(np.arange(len(rows)), rows.lengths, workers.world, per_device)
     # None: a bar where somebody watches; other processes never show one.
@@ -211,4 +215,18 @@ def score_rows(
         if mine.weight:
             found[mine.rows] = scores.numpy()
     # Each row belongs to one process and is 0 elsewhere, so the sum is exact.
+    return workers.sum(found.tolist())
+
+
+def _score_by_vectors(
+    workers: Workers, scorer: SentenceScorer, rows: TokenRows, batch: Batch, per_device: int, title: str
+) -> NDArray[np.float64]:
+    own = np.arange(workers.rank, len(rows), workers.world)
+    found = np.zeros(len(rows))
+
+    def collated(table: TokenRows, chosen: Rows) -> dict[str, torch.Tensor]:
+        return _inputs(table, chosen, batch, workers)
+
+    bar = title if workers.is_main else None
+    found[own] = score_distinct(scorer, rows, own, collated, per_device, bar)
     return workers.sum(found.tolist())

@@ -9,12 +9,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lyricsim_models.batches import split_rows
+from lyricsim_models.batches import Rows, split_rows
 from lyricsim_models.config import Architecture, Recipe
 from lyricsim_models.encoders import Loaded, SentenceScorer, load
 from lyricsim_models.pairs import TokenRows, collate
 from lyricsim_models.registry import Model, resolve
 from lyricsim_models.sentence_folder import CALIBRATION_FILE, read_line
+from lyricsim_models.vectors import embed_rows, score_distinct
 from lyricsim_tools.errors import UserError
 
 
@@ -53,15 +54,21 @@ class PairScorer:
 
     def score_rows(self, rows: TokenRows, batch_size: int = 32) -> NDArray[np.float32]:
         """Scores of tokenised pairs, shape (n,); neighbours in length share a batch."""
+        scorer = self.loaded.scorer
+        if isinstance(scorer, SentenceScorer):
+            return score_distinct(scorer, rows, np.arange(len(rows)), self._collated, batch_size)
         scores = np.zeros(len(rows), dtype=np.float32)
         if not len(rows):
             return scores
         for (batch,) in split_rows(np.arange(len(rows)), rows.lengths, 1, batch_size):
-            inputs = collate(rows, batch.rows, self.loaded.pad_id)
             with torch.inference_mode():
-                found = self.loaded.scorer(**{k: v.to(self.device) for k, v in inputs.items()})
+                found = scorer(**self._collated(rows, batch.rows))
             scores[batch.rows] = found.float().cpu().numpy()
         return scores
+
+    def _collated(self, rows: TokenRows, chosen: Rows) -> dict[str, torch.Tensor]:
+        inputs = collate(rows, chosen, self.loaded.pad_id)
+        return {name: tensor.to(self.device) for name, tensor in inputs.items()}
 
     def embed(self, texts: Sequence[str], batch_size: int = 32) -> NDArray[np.float32]:
         """Unit vectors of lyrics, shape (n, width), so that a catalogue is embedded once.
@@ -74,13 +81,7 @@ class PairScorer:
             raise UserError("a cross-encoder has no embeddings", "a bi-encoder", "score pairs instead")
         rows = self.loaded.tokenize(list(texts), list(texts))
         single = TokenRows(rows.sides[:1], rows.lengths, rows.truncated)
-        vectors = np.zeros((len(texts), scorer.encoder.config.hidden_size), dtype=np.float32)
-        for (batch,) in split_rows(np.arange(len(texts)), single.lengths, 1, batch_size):
-            inputs = collate(single, batch.rows, self.loaded.pad_id)
-            with torch.inference_mode():
-                found = scorer.embed(**{k: v.to(self.device) for k, v in inputs.items()})
-            vectors[batch.rows] = found.float().cpu().numpy()
-        return vectors
+        return np.asarray(embed_rows(scorer, single, self._collated, batch_size), dtype=np.float32)
 
 
 def load_scorer(
