@@ -21,6 +21,34 @@ def test_documented_lists_of_lists_are_flattened_in_order() -> None:
     assert resolve_names(asked) == found
 
 
+def test_the_source_documents_own_lists_run_as_printed() -> None:
+    discourse = [
+        ["SPthesis", "SPnews", "SPwiki"],
+        ["BSOthesis", "BSOnews", "BSOwiki"],
+        ["DCopus", "DCwiki", "DCgdd"],
+        ["SSPmlsum"],
+        ["RST"],
+    ]
+    sentences = [
+        ["TASS1", "TASS2", "MC", "BR", "FAC", "SQC"],
+        ["PAWS", "NLI", "SICKEntailment"],
+        ["SICKRelatedness", "STS14", "STS15", "STS17"],
+        ["Length", "WordContent", "Depth", "BigramShift", "Tense", "SubjNumber", "ObjNumber"],
+        ["OddManOut", "CoordinationInversion"],
+    ]
+    assert set(resolve_names(discourse)) == set(discoeval.NAMES)
+    with pytest.warns(UserWarning, match="'BR' is left out"):
+        assert set(resolve_names(sentences)) == set(senteval.NAMES)
+
+
+def test_the_source_documents_table_of_names_is_understood() -> None:
+    pairs = ["PAWS-es", "NLI-es", "SICK-es-E", "SICK-es-R"]
+    probes = "SentLen, WC, Tree Depth, BiShift, tense, SubjNum, ObjNum, SOMO, CoordInv".split(", ")
+    found = resolve_names([pairs, probes])
+    assert found[:4] == ["PAWS", "NLI", "SICKEntailment", "SICKRelatedness"]
+    assert found[4:] == list(GROUPS["senteval"][3])
+
+
 def test_a_task_named_twice_runs_once() -> None:
     assert resolve_names(["SICK-es-E", "SICKEntailment"]) == ["SICKEntailment"]
 
