@@ -43,7 +43,7 @@ def test_the_source_documents_own_lists_run_as_printed() -> None:
 
 def test_the_source_documents_table_of_names_is_understood() -> None:
     pairs = ["PAWS-es", "NLI-es", "SICK-es-E", "SICK-es-R"]
-    probes = "SentLen, WC, Tree Depth, BiShift, tense, SubjNum, ObjNum, SOMO, CoordInv".split(", ")
+    probes = ["SentLen", "WC", "Tree Depth", "BiShift", "tense", "SubjNum", "ObjNum", "SOMO", "CoordInv"]
     found = resolve_names([pairs, probes])
     assert found[:4] == ["PAWS", "NLI", "SICKEntailment", "SICKRelatedness"]
     assert found[4:] == list(GROUPS["senteval"][3])
