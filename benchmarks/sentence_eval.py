@@ -1,4 +1,4 @@
-"""Heads of the sentence evaluation: exact path against fast path in one run, and the sentences saved.
+"""Heads of the sentence evaluation: exact path against fast path in one run.
 
     python benchmarks/sentence_eval.py --data DIR
     python benchmarks/sentence_eval.py --data DIR --tasks SQC TASS1 --dimensions 64
@@ -20,11 +20,10 @@ from tqdm import tqdm
 
 from lyricsim_tools.tables import print_json, print_table
 from spanish_sentence_eval.encoders.characters import CharacterEncoder
-from spanish_sentence_eval.encoding import share_saved, vectors_at_once
+from spanish_sentence_eval.encoding import vectors_at_once
 from spanish_sentence_eval.heads.fitting import rounded_mean
 from spanish_sentence_eval.heads.report import Blocks, classify
 from spanish_sentence_eval.heads.selection import Outcome, stratified
-from spanish_sentence_eval.loaders import label_then_sentences
 from spanish_sentence_eval.params import PathName, Settings, read_settings
 from spanish_sentence_eval.reading import TaskData, Tokens
 from spanish_sentence_eval.tasks import TASKS, Task
@@ -147,21 +146,6 @@ def strengths(outcomes: Sequence[Outcome]) -> list[float]:
     return [strength for outcome in outcomes for strength in outcome.strengths]
 
 
-def share_saved_on_wiki(data: Path) -> float:
-    """Share of BSOwiki's and DCwiki's sentences that need not be encoded twice; without absent files."""
-    task = TASKS["DCwiki"]
-    source = task.source(data)
-    present = [name for name in source.files if (source.folder / name).exists()]
-    # The loader wants three files; the splits of absent ones are dropped again.
-    filled = replace(source, files=tuple(n if n in present else present[0] for n in source.files))
-    loaded = label_then_sentences(filled)
-    kept = {
-        s: split for (s, split), n in zip(loaded.splits.items(), source.files, strict=True) if n in present
-    }
-    pairs = TASKS["BSOwiki"].loader(TASKS["BSOwiki"].source(data))
-    return share_saved([pairs, TaskData(kept, [])])
-
-
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -193,7 +177,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print one line for each task and dimension, then the share of sentences saved."""
+    """Print one line for each task and dimension."""
     import torch
 
     args = parse(arguments)
@@ -205,12 +189,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         compare(task, d, settings, args.repetitions, args.outer_folds)
         for task, d in tqdm(cases, desc="cases")
     ]
-    saved = share_saved_on_wiki(args.data)
     if args.json:
-        print_json({"heads": [vars(case) for case in found], "share_saved_bso_dc_wiki": saved})
+        print_json([vars(case) for case in found])
         return
     print_table("exact path against fast path", _COLUMNS, [_row(case) for case in found])
-    print(f"sentences of BSOwiki and DCwiki that need not be encoded: {100 * saved:.1f} %")
 
 
 def _row(case: Comparison) -> list[object]:

@@ -1,6 +1,6 @@
 """Token lists → vectors, through the user's batcher or an encoder, with every answer checked."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -171,9 +171,3 @@ _ORDERS: Mapping[Encoding, Callable[[Split, int, _Call], Columns]] = {
     "alternating": _alternating,
     "spans": _spans,
 }
-
-
-def share_saved(tasks_data: Sequence[TaskData]) -> float:
-    """The share of sentences, in [0, 1], that need not be encoded if each distinct one is encoded once."""
-    every = [tuple(t) for data in tasks_data for split in data.splits.values() for t in sentences_of(split)]
-    return 1 - len(set(every)) / len(every)

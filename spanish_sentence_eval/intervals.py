@@ -1,13 +1,11 @@
 """How sure a figure is: intervals and paired tests (pure)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from scipy.stats import binomtest, rankdata
+from scipy.stats import binomtest
 
-Statistic = Callable[[np.ndarray, np.ndarray], float]
 RESAMPLES = 2000
 
 
@@ -66,11 +64,6 @@ def pearson(first: np.ndarray, second: np.ndarray) -> float:
     x, y = first - first.mean(), second - second.mean()
     scale = np.sqrt((x @ x) * (y @ y))
     return float(x @ y / scale) if scale > 0 else float("nan")
-
-
-def spearman(first: np.ndarray, second: np.ndarray) -> float:
-    """Spearman's correlation of two vectors of equal length, mean ranks for ties."""
-    return pearson(rankdata(first), rankdata(second))
 
 
 def resampled_rows(sizes: list[int], seed: int, resamples: int = RESAMPLES) -> list[list[np.ndarray]]:

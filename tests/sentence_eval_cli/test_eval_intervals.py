@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import pearsonr, spearmanr
+from scipy.stats import pearsonr
 
 from spanish_sentence_eval import intervals
 
@@ -40,11 +40,10 @@ def test_fisher_is_none_where_undefined(r, n):
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=30))
-def test_correlations_agree_with_scipy_ties_included(pairs):
+def test_pearson_agrees_with_scipy_ties_included(pairs):
     x, y = np.array(pairs, float).T
     if len(set(x)) > 1 and len(set(y)) > 1:
         assert intervals.pearson(x, y) == pytest.approx(pearsonr(x, y).statistic, abs=1e-9)
-        assert intervals.spearman(x, y) == pytest.approx(spearmanr(x, y).statistic, abs=1e-9)
     else:
         assert np.isnan(intervals.pearson(x, y))
 

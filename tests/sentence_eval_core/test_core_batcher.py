@@ -8,10 +8,10 @@ import pytest
 
 from lyricsim_tools.errors import UserError
 from spanish_sentence_eval import senteval
-from spanish_sentence_eval.encoding import Batcher, sentences_of, share_saved
+from spanish_sentence_eval.encoding import Batcher, sentences_of
 from spanish_sentence_eval.engine import SE, evaluate_task
 from spanish_sentence_eval.params import Params
-from spanish_sentence_eval.reading import Split, TaskData
+from spanish_sentence_eval.reading import TaskData
 from spanish_sentence_eval.tasks import TASKS
 
 
@@ -208,9 +208,3 @@ def test_encoding_at_once_gives_the_same_and_sees_each_sentence_once(
     found = evaluate_task(TASKS[task], Params(small), None, encode=encode)
     assert found == SE(small, characters).eval(task)
     assert len(given) == len(set(given))
-
-
-def test_share_saved_counts_repeats_over_tasks() -> None:
-    data = TaskData({"test": Split(([["a"], ["b"], ["a"]],), np.zeros(3))}, [])
-    other = TaskData({"test": Split(([["b"]],), np.zeros(1))}, [])
-    assert share_saved([data, other]) == 0.5
