@@ -17,6 +17,7 @@ from lyricsim_dataset.configurations import CONFIG_NAMES, DEFAULT_CONFIG
 from lyricsim_dataset.croissant import croissant
 from lyricsim_dataset.lyricsim import DATASET_NAME, SAMPLE_NAME, LyricSIM
 from lyricsim_dataset.manifest import BuiltConfig, BuiltFile, build_record
+from lyricsim_dataset.release import Release, empty_splits
 from lyricsim_dataset.verify import BUILD_RECORD, require_intact
 from lyricsim_tools.atomic import atomic_folder, refuse_foreign_files, sha256_of, write_json, write_text
 from lyricsim_tools.card_blocks import merge_cards
@@ -86,7 +87,9 @@ def build(options: BuildOptions, out: Path | None = None) -> Path:
     refuse_foreign_files(target)
     with _disk_errors(target), tempfile.TemporaryDirectory() as cache:
         # The source's faults end the build here, before anything is created beside the user's files.
-        pairs = len(options.builder(DEFAULT_CONFIG, Path(cache)).release.tables.pairs)
+        release = options.builder(DEFAULT_CONFIG, Path(cache)).release
+        _require_full_splits(release)
+        pairs = len(release.tables.pairs)
         with atomic_folder(target) as folder:
             built = [
                 _write_config(options.builder(name, Path(cache)), folder)
@@ -191,6 +194,19 @@ def rows_digest(rows: Iterable[Mapping[str, object]]) -> str:
     for row in rows:
         digest.update(json.dumps(row, ensure_ascii=False, sort_keys=True).encode() + b"\n")
     return digest.hexdigest()
+
+
+def _require_full_splits(release: Release) -> None:
+    """``datasets`` neither writes nor reads a split without rows."""
+    empty = empty_splits(release)
+    if empty:
+        named = ", ".join(f"{split} of {name}" for name, split in empty)
+        kept = f"{len(release.filtered)} of {len(release.tables.pairs)} pairs"
+        raise UserError(
+            f"the consensus rule keeps {kept}, which leaves no pair for {named}",
+            "at least one pair in every split: ten kept pairs for `filtered`, more for the song-disjoint",
+            "build when more pairs have been rated; nothing was written",
+        )
 
 
 def _require_honest_name(target: Path, sample: bool) -> None:

@@ -70,6 +70,16 @@ def assemble(tables: Tables, seed: int = SEED) -> Release:
     )
 
 
+def empty_splits(release: Release) -> list[tuple[str, str]]:
+    """Configuration and split of every split that no pair fell into: there are too few pairs to build."""
+    return [
+        (name, split)
+        for name, splits in release.splits.items()
+        for split, pairs in splits.items()
+        if not pairs
+    ]
+
+
 def _within(pairs: Sequence[Pair], assignment: Mapping[str, str]) -> dict[str, list[str]]:
     ids = {pair.pair_id for pair in pairs}
     return ids_by_split({pair: split for pair, split in assignment.items() if pair in ids})
