@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lyricsim_annotation.markup import Markup, joined, tag
 
 _WIDTH, _HEIGHT = 640, 230
-_LEFT, _BASE, _TOP = 44, 190, 40
+_LEFT, _BASE, _TOP = 44, 190, 54
 
 #: A series' name, its style's class, one value a group.
 Series = tuple[str, str, Sequence[int]]

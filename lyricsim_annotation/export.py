@@ -10,10 +10,11 @@ from lyricsim_annotation.progress import ratings_of
 from lyricsim_annotation.records import Judgement
 from lyricsim_annotation.selection_folder import SELECTION_FILE, Selection, SongText, read_selection
 from lyricsim_annotation.store import Store
-from lyricsim_dataset.annotations import group_pairs
+from lyricsim_dataset.annotations import Tables, group_pairs
 from lyricsim_dataset.consensus import RATERS_A_PAIR, kept_pairs
 from lyricsim_dataset.raw_format import means_text, pairs_text, ratings_text, songs_text
 from lyricsim_dataset.records import Pair, Rating, Song
+from lyricsim_dataset.release import assemble, empty_splits
 from lyricsim_dataset.sources import (
     ANNOTATED_LYRICS_FILE,
     CAMPAIGN_FILE,
@@ -70,6 +71,12 @@ class Export:
         return [pair for pair in self.pairs if len(pair.ratings) == RATERS_A_PAIR]
 
     @property
+    def empty_splits(self) -> list[str]:
+        """The splits that no pair would fall into, so that the dataset can't be built yet."""
+        release = assemble(Tables(self.songs, self.ratings, self.pairs))
+        return [f"{split} of {name}" for name, split in empty_splits(release)]
+
+    @property
     def files(self) -> dict[str, bytes]:
         """Path to content of the files in upstream's layout."""
         kept = kept_pairs(self.with_three)
@@ -94,6 +101,7 @@ class Export:
             "left_out": [asdict(pair) for pair in self.left_out],
             "ratings_left_out": sum(pair.ratings for pair in self.left_out),
             "songs_without_artist_or_title": list(self.unnamed),
+            "empty_splits": self.empty_splits,
         }
 
 
@@ -118,17 +126,18 @@ def export(folder: Path, database: Path, output: Path) -> dict[str, Any]:
         made = assemble_export(selection, campaign, store.judgements())
     finally:
         store.close()
+    summary, files = made.summary(), made.files
     record = {
-        **campaign_record(made.campaign, made.files),
-        **made.summary(),
+        **campaign_record(made.campaign, files),
+        **summary,
         "raters_per_pair": campaign.raters_per_pair,
         "selection": {"fingerprint": selection.fingerprint, "sha256": _digests(folder)},
     }
     with atomic_folder(output) as partial:
-        for path, content in made.files.items():
+        for path, content in files.items():
             write_bytes(partial / path, content)
         write_json(partial / CAMPAIGN_FILE, record)
-    return made.summary()
+    return summary
 
 
 def assemble_export(selection: Selection, campaign: Campaign, judgements: Sequence[Judgement]) -> Export:

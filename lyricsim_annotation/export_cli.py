@@ -65,5 +65,7 @@ def _print_summary(summary: dict[str, Any], output: Path) -> None:
             print(f"… and {len(left_out) - _SHOWN} more, all in annotation.json")
     if unnamed := summary["songs_without_artist_or_title"]:
         print(f"{len(unnamed)} songs without artist or title got a placeholder")
+    if empty := summary["empty_splits"]:
+        print(f"too few pairs to build a dataset yet: no pair for {', '.join(empty)}")
     option = " --min-raters 3" if summary["pairs_with_more_than_three_ratings"] else ""
     print(f"wrote {output}; next: lyricsim-dataset build --source {output}{option} --out DIR")

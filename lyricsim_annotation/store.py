@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lyricsim_annotation.assignment import Board, fair_shares, has_room, next_pair
 from lyricsim_annotation.database import Campaign, connect
+from lyricsim_annotation.guard import same
 from lyricsim_annotation.records import Judgement, Outcome, Rater, Task, Verdict
 from lyricsim_tools.errors import UserError
 
@@ -87,7 +88,7 @@ class Store:
 
     def rater(self, token: str) -> Rater | None:
         """Whose link this is."""
-        return next((rater for rater in self.raters() if secrets.compare_digest(rater.token, token)), None)
+        return next((rater for rater in self.raters() if same(rater.token, token)), None)
 
     def judgements(self) -> list[Judgement]:
         """All verdicts that stand, oldest first."""

@@ -53,7 +53,7 @@ class Campaign:
         return Counter(rater for raters in self.rated.values() for rater in raters)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     pairs=st.integers(1, 12),
     wanted=st.integers(1, 4),
@@ -79,7 +79,7 @@ def test_no_pair_gets_too_many_raters_and_no_rater_a_pair_twice_whatever_happens
         assert all(not campaign.board().has_seen(r, p) for r, p in campaign.reserved.items())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     pairs=st.integers(3, 25),
     wanted=st.integers(1, 3),

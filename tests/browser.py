@@ -56,7 +56,26 @@ class Browser:
         raise AssertionError(f"{selector} never said {text!r}: {shown!r}")
 
     def text(self) -> str:
-        return self._call("POST", "/execute/sync", {"script": "return document.body.innerText", "args": []})
+        return self.run("return document.body.innerText")
+
+    def run(self, script: str):
+        """The value that a piece of JavaScript returns."""
+        return self._call("POST", "/execute/sync", {"script": script, "args": []})
+
+    def press(self, key: str) -> None:
+        """Strike one key, wherever the focus is."""
+        strokes = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+        self._call("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]})
+
+    def pretend(self, width: int, height: int, dark: bool = False) -> None:
+        """Look like a screen of another size, or one whose owner likes it dark."""
+        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._chrome("Emulation.setDeviceMetricsOverride", screen)
+        self._chrome("Emulation.setEmulatedMedia", {"features": [scheme]})
+
+    def _chrome(self, command: str, parameters: object) -> None:
+        self._call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def screenshot(self, path: Path) -> None:
         path.write_bytes(base64.b64decode(self._call("GET", "/screenshot")))
