@@ -1,6 +1,8 @@
 """From requests to pages: the raters' and the organiser's, knowing no sockets."""
 
 import secrets
+import sqlite3
+import traceback
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -77,7 +79,15 @@ class Application:
     _figures: tuple[object, Figures] | None = None
 
     def respond(self, request: Request) -> Response:
-        """Answer a request; what is unknown is not told apart from what is forbidden."""
+        """Answer a request; a rater learns it if the database fails, a full disk for example."""
+        try:
+            return self._respond(request)
+        except sqlite3.Error:
+            traceback.print_exc()
+            return self.refuse(HTTPStatus.INTERNAL_SERVER_ERROR)
+
+    def _respond(self, request: Request) -> Response:
+        # What is unknown is not told apart from what is forbidden.
         if not host_is_allowed(request.headers.get("host"), self.hosts):
             return self._note(HTTPStatus.MISDIRECTED_REQUEST, "lost")
         kind, _, rest = request.path.removeprefix("/").partition("/")

@@ -45,6 +45,12 @@ def add_parser(commands: Any) -> None:
         "--raters-per-pair", type=int, metavar="N", help="ratings a pair gets (default: 3, the fewest)"
     )
     parser.add_argument("--language", choices=("es", "en"), default="es", help="until a rater switches (es)")
+    _add_network(parser)
+    _add_times(parser)
+    parser.add_argument("--json", action="store_true", help="print the links as one line of JSON")
+
+
+def _add_network(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)"
     )
@@ -52,6 +58,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="a name that raters reach this by"
     )
+
+
+def _add_times(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reservation-minutes",
         type=_positive,
@@ -66,7 +75,6 @@ def add_parser(commands: Any) -> None:
         metavar="H",
         help="after which the share of a rater who was not seen goes to the others (default: 48)",
     )
-    parser.add_argument("--json", action="store_true", help="print the links as one line of JSON")
 
 
 def run(options: argparse.Namespace) -> int:

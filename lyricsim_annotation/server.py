@@ -44,9 +44,9 @@ class Server(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         try:
             super().__init__((host, port), _Handler)
-        except OSError as error:
+        except (OSError, OverflowError) as error:
             raise UserError(
-                f"{host} port {port} cannot be used: {error.strerror}",
+                f"{host} port {port} cannot be used: {getattr(error, 'strerror', error)}",
                 "an address of this machine and a free port",
                 "stop the other server, or choose another with --port (0: any free one)",
             ) from error

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+import sqlite3
 from dataclasses import replace
 from string import Template
 
@@ -245,6 +246,20 @@ def test_what_is_said_comes_from_our_texts_alone(tmp_path):
     app = application(tmp_path)
     assert 'role="status"' not in get(app, link(app), {"said": "stored"}).text
     assert "hostile" not in get(app, link(app), {"said": "hostile"}).text
+
+
+def test_a_rater_learns_it_if_the_database_fails(tmp_path, capsys):
+    app = application(tmp_path)
+    fields = form(app, link(app), rating=3)
+    damaged = sqlite3.connect(tmp_path / "ratings.sqlite")
+    damaged.execute("ALTER TABLE judgement RENAME TO gone")
+    refused = post(app, f"{link(app)}/answer", fields)
+    assert refused.status == 500
+    assert "No se ha guardado" in refused.text
+    assert "no such table: judgement" in capsys.readouterr().err
+    damaged.execute("ALTER TABLE gone RENAME TO judgement")
+    assert post(app, f"{link(app)}/answer", fields).status == 303
+    assert len(app.store.judgements()) == 1
 
 
 def test_whoever_is_done_is_thanked_and_may_still_undo(tmp_path):

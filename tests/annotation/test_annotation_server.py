@@ -181,6 +181,8 @@ def test_mistakes_on_the_command_line_are_told(folder, database, tmp_path, capsy
         port = taken.getsockname()[1]
         said = refused(capsys, folder, "--database", database, "--raters", "ana", "--port", port)
     assert f"port {port} cannot be used" in said
+    trio = ("--raters", "ana", "--port")
+    assert "port 70000 cannot be used" in refused(capsys, folder, "--database", database, *trio, "70000")
     assert "at least 3" in refused(
         capsys, folder, "--database", tmp_path / "new.sqlite", "--raters", "a", "--raters-per-pair", "2"
     )
