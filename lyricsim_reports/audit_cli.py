@@ -2,8 +2,9 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lyricsim_dataset.splits import SEED
 from lyricsim_reports.audit import Audit, audit, config_split, read_split
@@ -11,10 +12,10 @@ from lyricsim_reports.audit_page import audit_page
 from lyricsim_reports.benchmark import Benchmark, read_benchmark
 from lyricsim_reports.learning import SHARES, learning_curves
 from lyricsim_reports.options import at_least
-from lyricsim_reports.page import to_html, to_markdown
+from lyricsim_reports.page import Page, to_html, to_markdown
 from lyricsim_reports.plain import without_nan
 from lyricsim_tools.atomic import write_json, write_text
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json
 
 #: Clean, the paper's arithmetic, song-disjoint: the three columns of the comparison.
@@ -43,24 +44,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         benchmark = read_benchmark(options.dataset)
         audits = run_audits(options, benchmark)
         curves = learning_curves(benchmark, options.seed) if options.curves else {}
-    except UserError as error:
-        sys.stderr.write(f"lyricsim-audit: {error}\n")
+        page = audit_page(audits, benchmark.sample, curves)
+        content = _content(options.seed, audits, curves)
+        if options.output:
+            _write(options.output, page, content)
+    except (UserError, OSError) as error:
+        sys.stderr.write(f"lyricsim-audit: {explained(error)}\n")
         return 2
-    found = {"seed": options.seed, "audits": [a.to_dict() for a in audits]}
-    content = without_nan(
-        found | ({"shares": list(SHARES), "learning_curves": dict(curves)} if curves else {})
-    )
-    page = audit_page(audits, benchmark.sample, curves)
-    if options.output:
-        prefix: Path = options.output
-        write_text(prefix.with_name(f"{prefix.name}.md"), to_markdown(page))
-        write_text(prefix.with_name(f"{prefix.name}.html"), to_html(page, {}))
-        write_json(prefix.with_name(f"{prefix.name}.json"), content)
     if options.json:
         print_json(content)
     else:
         sys.stdout.write(to_markdown(page))
     return 0
+
+
+def _content(seed: int, audits: Sequence[Audit], curves: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    found: dict[str, Any] = {"seed": seed, "audits": [a.to_dict() for a in audits]}
+    if curves:
+        found |= {"shares": list(SHARES), "learning_curves": dict(curves)}
+    content: dict[str, Any] = without_nan(found)
+    return content
+
+
+def _write(prefix: Path, page: Page, content: Mapping[str, Any]) -> None:
+    write_text(prefix.with_name(f"{prefix.name}.md"), to_markdown(page))
+    write_text(prefix.with_name(f"{prefix.name}.html"), to_html(page, {}))
+    write_json(prefix.with_name(f"{prefix.name}.json"), content)
 
 
 def run_audits(options: argparse.Namespace, benchmark: Benchmark) -> list[Audit]:

@@ -21,7 +21,7 @@ from lyricsim_reports.reliability import card_sentence, reliability
 from lyricsim_reports.report import Findings, report_page
 from lyricsim_reports.sts_gold import read_sts
 from lyricsim_tools.atomic import atomic_folder, write_json, write_text
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table
 
 _EXAMPLES = """examples:
@@ -47,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         findings = find(options)
         write_report(findings, options.output)
-    except UserError as error:
-        sys.stderr.write(f"lyricsim-report: {error}\n")
+    except (UserError, OSError) as error:
+        sys.stderr.write(f"lyricsim-report: {explained(error)}\n")
         return 2
     if options.json:
         print_json(without_nan(findings.to_dict()))

@@ -14,7 +14,7 @@ from lyricsim_reports.plain import without_nan
 from lyricsim_reports.result_file import parse_result
 from lyricsim_reports.run_result import Naming, read_runs, result_of
 from lyricsim_tools.atomic import write_json, write_text
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table
 
 _EXAMPLES = """examples:
@@ -40,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         options.run(options)
-    except UserError as error:
-        sys.stderr.write(f"lyricsim-leaderboard: {error}\n")
+    except (UserError, OSError) as error:
+        sys.stderr.write(f"lyricsim-leaderboard: {explained(error)}\n")
         return 2
     return 0
 

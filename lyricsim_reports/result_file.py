@@ -5,8 +5,8 @@ A result holds predictions, never ratings or text. What it states about itself (
 """
 
 import json
-import math
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -91,7 +91,9 @@ def read_result(path: Path) -> Result:
         UserError: not JSON, another schema, unknown or missing keys, or a value that can't be.
     """
     try:
-        content = json.loads(path.read_text("utf-8"), parse_constant=_no_constant)
+        content = json.loads(
+            path.read_text("utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_repeats
+        )
     except (ValueError, UnicodeDecodeError) as error:
         raise _refused(
             path, f"it is not JSON: {error}", "a file that `lyricsim-leaderboard add` wrote"
@@ -132,6 +134,15 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no JSON number")
 
 
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON readers keep the last of two values without a word."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} stands twice")
+    return found
+
+
 def _refused(path: Path, given: str, expected: str) -> UserError:
     return UserError(
         f"{path}: {given}", expected, "make the file anew with `lyricsim-leaderboard add RUN_FOLDER`"
@@ -156,7 +167,9 @@ def _digest(value: Any) -> bool:
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    # A whole number may be larger than any float; NaN fails every comparison.
+    largest = sys.float_info.max
+    return isinstance(value, int | float) and not isinstance(value, bool) and -largest <= value <= largest
 
 
 def _seeds(value: Any) -> bool:

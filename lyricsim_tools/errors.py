@@ -15,3 +15,14 @@ class UserError(ValueError):
         self.given = given
         self.expected = expected
         self.remedy = remedy
+
+
+def explained(error: UserError | OSError) -> UserError:
+    """The error as a user is told it: the system's refusal to read or write a file gets our shape."""
+    if isinstance(error, UserError):
+        return error
+    return UserError(
+        f"a file cannot be read or written: {error}",
+        "enough space, and the right to read and write there",
+        "free some space, or choose another place",
+    )

@@ -25,7 +25,7 @@ from lyricsim_models.evaluation import three_scores
 from lyricsim_models.features import Embed
 from lyricsim_models.pair_table import PairTable
 from lyricsim_tools.atomic import write_json
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_table
 
 EXAMPLES = """example:
@@ -71,11 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser().parse_args(arguments)
     try:
         results = measure_all(options)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        if options.output:
+            write_json(options.output, results)
+    except (UserError, OSError) as error:
+        print(f"error: {explained(error)}", file=sys.stderr)
         sys.exit(2)
-    if options.output:
-        write_json(options.output, results)
     print_table(
         "Combined score x 100", COLUMNS, [table_row(BASELINES[name], r) for name, r in results.items()]
     )

@@ -16,7 +16,7 @@ from lyricsim_models.baselines import RIDGE_PENALTY, lyric_pairs
 from lyricsim_models.features import LEXICAL, TEXT_FEATURES
 from lyricsim_models.lexical import LexicalScorer, fit_lexical_scorer
 from lyricsim_tools.atomic import write_json
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_table
 
 EXAMPLES = """examples:
@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         scorer = fit(options.dataset, options.config)
         write_scorer(options.output, scorer)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (UserError, OSError) as error:
+        print(f"error: {explained(error)}", file=sys.stderr)
         sys.exit(2)
     rows = [[TEXT_FEATURES[name].meaning, weight] for name, weight in scorer.weights.items()]
     print_table(

@@ -13,12 +13,11 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from lyricsim_models.pair_scorers import open_scorer
 from lyricsim_models.prediction import WINDOW, PredictionJob, predict_file
 from lyricsim_models.score_file import refuse_existing, refuse_own_input
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table
 
 EXAMPLES = """examples:
@@ -93,22 +92,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         check_options(options)
         rank_catalogue(options) if options.catalogue else score_pairs(options)
-    except UserError as error:
-        _fail(error)
-    except OSError as error:
-        _fail(
-            UserError(
-                f"a file cannot be read or written: {error}",
-                "enough space, and the right to read and write there",
-                "free some space or choose another place; what is finished is kept for --resume",
-            )
-        )
-
-
-def _fail(error: UserError) -> NoReturn:
-    if os.environ.get("RANK", "0") == "0":
-        print(f"error: {error}", file=sys.stderr, flush=True)
-    sys.exit(2)
+    except (UserError, OSError) as error:
+        if os.environ.get("RANK", "0") == "0":
+            print(f"error: {explained(error)}", file=sys.stderr, flush=True)
+        sys.exit(2)
 
 
 def check_options(options: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from lyricsim_models.baselines import BASELINES, find_baseline
 from lyricsim_models.evaluation import SCORE_KEYS
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table
 
 EXAMPLES = """examples:
@@ -49,8 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser().parse_args(arguments)
     try:
         report(options, fit_and_score(options))
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (UserError, OSError) as error:
+        print(f"error: {explained(error)}", file=sys.stderr)
         sys.exit(2)
 
 

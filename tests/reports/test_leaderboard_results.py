@@ -59,6 +59,7 @@ def test_scores_are_the_means_over_seeds(sample, good):
         ("predictions", {"1": {"a": 1}}),
         ("versions", {"lyricsim": 1}),
         ("ratings", [0, 1, 2]),
+        ("predictions", {"1": {"a": 10**400}, "2": {"a": 1}}),
     ],
 )
 def test_a_value_that_can_not_be_is_refused(good, tmp_path, key, value):
@@ -75,6 +76,15 @@ def test_files_that_are_no_json_lack_a_key_or_have_another_name_are_refused(good
             read_result(path)
     with pytest.raises(UserError, match="its name is"):
         parse_result(changed(good), tmp_path / "other.json")
+
+
+def test_a_pair_predicted_twice_is_refused_though_json_would_keep_the_last(good, tmp_path):
+    path = tmp_path / good.file_name
+    pair = next(iter(good.predictions["1"]))
+    text = json.dumps(changed(good)).replace(f'"{pair}": ', f'"{pair}": 1, "{pair}": ', 1)
+    path.write_text(text)
+    with pytest.raises(UserError, match=f"{pair!r} stands twice"):
+        read_result(path)
 
 
 @pytest.mark.parametrize("name", ["combined_score", "zero_auc", "combined_score_song_ci"])

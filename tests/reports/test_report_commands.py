@@ -8,7 +8,7 @@ import pytest
 from reported import RESAMPLES, noisy, result, write, write_run
 
 from lyricsim_dataset.sources import SAMPLE_FOLDER
-from lyricsim_reports import cli, leaderboard_cli
+from lyricsim_reports import audit_cli, cli, leaderboard_cli
 
 FAST = ["--permutations", "2", "--resamples", "10"]
 
@@ -59,6 +59,17 @@ def test_a_folder_without_data_is_one_message_and_status_2(command, tmp_path, ca
     arguments = options if command is cli.main else ["render", *options]
     assert command(arguments) == 2
     assert "what to do" in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_one_message_and_status_2(sample_folder, sample, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    write(tmp_path / "results", result(sample, "one", noisy(sample, 1, 1)))
+    shared = ["--dataset", str(sample_folder), "--output", str(tmp_path / "file" / "x")]
+    few = ["--results", str(tmp_path / "results"), "--resamples", str(RESAMPLES)]
+    assert leaderboard_cli.main(["render", *shared, *few]) == 2
+    assert audit_cli.main([*shared, "--config", "filtered", "--draws", "0"]) == 2
+    assert cli.main([*shared, *FAST]) == 2
+    assert capsys.readouterr().err.count("cannot be read or written") == 3
 
 
 def test_a_number_out_of_its_range_is_refused_by_the_command_line(tmp_path, capsys):
