@@ -3,11 +3,12 @@
 import itertools
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from lyricsim_models.registry import GridPoint
+from lyricsim_tools.errors import UserError
 
 #: The paper's grid, 24 points (section 5.3).
 BATCH_SIZES = (8, 16, 32)
@@ -75,6 +76,25 @@ def run_of(parameters: Mapping[str, Any]) -> GridRun:
 def grid_runs(models: Sequence[str], points: Sequence[GridPoint], seeds: Sequence[int]) -> list[GridRun]:
     """Every model at every point with every seed; first all with the first seed."""
     return [GridRun(m, p, s) for s, m, p in itertools.product(seeds, models, points)]
+
+
+def refuse_bad_search(points: Iterable[GridPoint], seeds: Iterable[int]) -> None:
+    """Refuse settings that no run could be made with, before any run is entered.
+
+    Raises:
+        UserError: names the option and its first bad value.
+    """
+    points = list(points)
+    limits: tuple[tuple[str, list[float], Callable[[float], bool], str], ...] = (
+        ("--batch-sizes", [p.batch_size for p in points], lambda v: v >= 1, "at least 1"),
+        ("--weight-decays", [p.weight_decay for p in points], lambda v: 0 <= v <= 1, "0 to 1"),
+        ("--learning-rates", [p.learning_rate for p in points], lambda v: 1e-9 <= v <= 1, "1e-9 to 1"),
+        ("--seeds", list(seeds), lambda v: 0 <= v < 1 << 32, "0 to 4294967295"),
+    )
+    for option, values, is_good, expected in limits:
+        for value in values:
+            if not is_good(value):
+                raise UserError(f"{option} {value:g}", expected, "pass another value")
 
 
 @dataclass(frozen=True)

@@ -184,6 +184,12 @@ class GridStudy:
 
 
 def _attempt(trial: FrozenTrial) -> Attempt:
+    if _RUN not in trial.user_attrs:
+        raise UserError(
+            "the study holds trials that no grid search of this project entered",
+            "a study of its own",
+            "give another --study or --storage",
+        )
     outcome = trial.user_attrs.get(_OUTCOME, {})
     states: dict[TrialState, State] = {
         TrialState.WAITING: "waiting",

@@ -1,5 +1,6 @@
 """Where a grid search is kept, and how its workers show that they live."""
 
+import json
 import time
 import warnings
 from pathlib import Path
@@ -72,6 +73,11 @@ class Lease:
                 study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)
 
 
+def is_journal(address: str) -> bool:
+    """Whether an address is the path of a journal file and not that of a database."""
+    return "://" not in address
+
+
 def open_storage(address: str, interval: int, grace: int) -> tuple[Any, Liveness]:
     """Open a database or a journal file, with its way of telling that workers live.
 
@@ -83,11 +89,12 @@ def open_storage(address: str, interval: int, grace: int) -> tuple[Any, Liveness
     Raises:
         UserError: it cannot be opened; the message hides the address's password.
     """
-    if "://" not in address:
-        Path(address).parent.mkdir(parents=True, exist_ok=True)
-        journal = JournalStorage(JournalFileBackend(address))
-        return journal, Lease(journal, grace)
     try:
+        if is_journal(address):
+            Path(address).parent.mkdir(parents=True, exist_ok=True)
+            _refuse_other_file(Path(address))
+            journal = JournalStorage(JournalFileBackend(address))
+            return journal, Lease(journal, grace)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             storage = RDBStorage(address, heartbeat_interval=interval, grace_period=grace)
@@ -95,16 +102,28 @@ def open_storage(address: str, interval: int, grace: int) -> tuple[Any, Liveness
         raise UserError(
             f"the storage {_without_password(address)} cannot be opened: {error}",
             "a database address such as sqlite:///grid.db or postgresql://…, or the path of a journal file",
-            "check the address, the server and its driver",
+            "check the address, and the server and its driver or the file",
         ) from error
     if storage.engine.dialect.name == "sqlite":
         _make_sqlite_transactions_exclusive(storage)
     return storage, Heartbeat(storage)
 
 
+def _refuse_other_file(path: Path) -> None:
+    """Optuna forgives a torn last line, and would write behind any file of one line."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8") as stream:
+        first = stream.readline()
+    if first.endswith("\n") and "op_code" not in json.loads(first):
+        raise ValueError("its first line is none of a journal")
+
+
 def _without_password(address: str) -> str:
     from sqlalchemy.engine import make_url
 
+    if is_journal(address):
+        return address
     try:
         return make_url(address).render_as_string(hide_password=True)
     except ValueError:

@@ -7,6 +7,7 @@ and the search goes on. The choice is made by the development score alone.
 
 import argparse
 import shlex
+import shutil
 import signal
 import sys
 import time
@@ -27,14 +28,16 @@ from lyricsim_models.grid import (
     grid_runs,
     is_open,
     points_of,
+    refuse_bad_search,
     summarise,
     winner,
 )
 from lyricsim_models.grid_report import COLUMNS, as_json, draw_grid, table_row
 from lyricsim_models.registry import paper_models, resolve
 from lyricsim_models.study import Claim, GridStudy
+from lyricsim_models.study_storage import is_journal
 from lyricsim_models.subruns import discard_weights, failure_of, read_scores, run_logged
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table
 
 FINETUNE = Path(__file__).resolve().parent / "finetune.py"
@@ -74,15 +77,42 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Work on the grid, or report on it."""
     options = parse(arguments)
     try:
+        reporting = options.table or options.best or options.plot
+        check_options(options, reporting)
         study = GridStudy(
             options.storage, options.study, options.interval, options.grace, options.max_attempts
         )
-        if options.table or options.best or options.plot:
-            report(study, options)
-        else:
-            search(study, options)
-    except UserError as error:
-        sys.exit(f"error: {error}")
+        report(study, options) if reporting else search(study, options)
+    except (UserError, OSError) as error:
+        sys.exit(f"error: {explained(error)}")
+
+
+def check_options(options: argparse.Namespace, reporting: bool) -> None:
+    """Refuse what cannot work before the storage is touched, and a run counts as failed for ever.
+
+    Raises:
+        UserError: see above.
+    """
+    for name, least in (("interval", 1), ("grace", 1 + options.interval), ("max_attempts", 1)):
+        if getattr(options, name) < least:
+            raise UserError(
+                f"--{name.replace('_', '-')} {getattr(options, name)}",
+                f"at least {least}" + (" (more than --interval)" if name == "grace" else ""),
+                "pass another value",
+            )
+    if reporting and is_journal(options.storage) and not Path(options.storage).exists():
+        raise UserError(
+            f"there is no search in {options.storage}",
+            "the journal of a search that was begun",
+            "begin one with --dataset, or correct --output or --storage",
+        )
+    program = shlex.split(options.launcher)[:1]
+    if not reporting and not (program and shutil.which(program[0])):
+        raise UserError(
+            f"--launcher {options.launcher!r} names no program",
+            "a program of this machine, with its first arguments",
+            "install it, or correct the name",
+        )
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -152,6 +182,7 @@ def search(study: GridStudy, options: argparse.Namespace) -> None:
     for model in models:
         resolve(model)
     points = points_of(options.batch_sizes, options.weight_decays, options.learning_rates)
+    refuse_bad_search(points, options.seeds)
     runs = grid_runs(models, points, options.seeds)
     shared = ["--dataset", options.dataset, "--config", options.config, *options.finetune]
     study.agree_on({"options": shared})

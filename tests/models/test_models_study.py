@@ -106,3 +106,26 @@ def test_a_storage_that_cannot_be_opened_is_refused_without_its_password(address
     with pytest.raises(UserError, match="cannot be opened") as error:
         open_study(address)
     assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", ["garbage\n", "{}\n", None])
+def test_a_file_that_is_no_journal_is_refused_and_kept(tmp_path, content):
+    path = tmp_path / "journal.log"
+    path.write_text(content) if content else path.mkdir()
+    with pytest.raises(UserError, match="cannot be opened"):
+        open_study(str(path))
+    assert path.is_dir() or path.read_text() == content
+
+
+def test_a_journal_on_a_path_with_blanks_is_shared_as_any_other(tmp_path):
+    address = str(tmp_path / "a folder" / "the journal.log")
+    study = open_study(address)
+    study.complete(study.claim(RUNS[:1]), 0.5, None, "folder")
+    assert [a.state for a in open_study(address).attempts()] == ["complete"]
+
+
+def test_a_study_of_something_else_is_refused(address):
+    study = open_study(address)
+    study._study.enqueue_trial({"x": 1})
+    with pytest.raises(UserError, match="no grid search of this project"):
+        study.attempts()

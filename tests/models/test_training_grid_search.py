@@ -1,5 +1,6 @@
 """The grid search as users run it: real worker processes on one storage, one of them killed."""
 
+import importlib.util
 import json
 import os
 import shlex
@@ -12,7 +13,12 @@ from pathlib import Path
 import pytest
 from support import REPOSITORY
 
+from lyricsim_models.study import GridStudy
+
 SCRIPT = REPOSITORY / "training" / "grid_search.py"
+SPECIFICATION = importlib.util.spec_from_file_location("grid_search", SCRIPT)
+grid_search = importlib.util.module_from_spec(SPECIFICATION)
+SPECIFICATION.loader.exec_module(grid_search)
 FAKE = Path(__file__).with_name("fake_finetune.py")
 
 
@@ -139,14 +145,28 @@ def test_a_stopped_worker_gives_its_run_back_and_ends_its_training(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--best",), "no run has a development score"),
-        (("--plot", "x.png"), "no run has a development score"),
-        (("--dataset", "d", "--models", "maria-bse"), "did you mean maria-base"),
+        (("--best",), "there is no search in"),
+        (("--table",), "there is no search in"),
+        ((*SMALL[:2], "--models", "maria-bse"), "did you mean maria-base"),
+        ((*SMALL, "--learning-rates", "0"), "--learning-rates 0"),
+        ((*SMALL, "--batch-sizes", "8", "0"), "--batch-sizes 0"),
+        ((*SMALL, "--seeds", "-1"), "--seeds -1"),
+        ((*SMALL, "--interval", "0"), "--interval 0"),
+        ((*SMALL, "--grace", "1"), "--grace 1"),
+        ((*SMALL, "--launcher", "no-such-program --fast"), "names no program"),
         ((), "--dataset is needed"),
     ],
 )
-def test_what_cannot_be_done_is_said(tmp_path, options, message):
-    done = run(tmp_path, str(tmp_path / "journal.log"), *options)
-    assert done.returncode != 0
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+def test_what_cannot_be_done_is_said_and_enters_no_run(tmp_path, monkeypatch, capsys, options, message):
+    journal = tmp_path / "journal.log"
+    with pytest.raises(SystemExit) as end:
+        grid_search.main([*command(tmp_path, str(journal), *options)[2:]])
+    assert message in f"{end.value.code}{capsys.readouterr().err}"
+    assert not journal.exists() or GridStudy(str(journal), "lyricsim-grid").attempts() == []
+
+
+@pytest.mark.parametrize("options", [("--best",), ("--plot", "x.png")])
+def test_a_search_without_a_score_has_no_best_point(tmp_path, options):
+    GridStudy(str(tmp_path / "journal.log"), "lyricsim-grid")
+    with pytest.raises(SystemExit, match="no run has a development score"):
+        grid_search.main(command(tmp_path, str(tmp_path / "journal.log"), *options)[2:])
