@@ -202,8 +202,8 @@ def _add_heads(group: argparse._ArgumentGroup) -> None:
         "--threads",
         type=int,
         metavar="N",
-        help="of the heads (default 1, with --sklearn 2, as in the published figures; more may pay off with wide "
-        "vectors and DC's hidden layer, and slow small heads down)",
+        help="of the heads (default 1, with --sklearn 2, as in the published figures; more may pay off with "
+        "wide vectors and DC's hidden layer, and slow small heads down)",
     )
     group.add_argument("--nhid", type=int, default=0, help="hidden units (default 0)")
     group.add_argument("--optim", default="adam", help="such as 'adam' or 'sgd,lr=0.1'")
