@@ -5,7 +5,7 @@ of them is counted that would have been scored within a budget, beside the budge
 (what a random sample would find). On songs invented here and, with --dataset, on LyricSIM's.
 
 Growth: catalogues of invented songs, ten times as large each, every one in a process of its own; pairs scored
-as a share of all pairs, processor time and memory against the size before.
+as a share of all pairs, processor time and peak memory (the songs' texts included) against the size before.
 
     python benchmarks/annotation.py --dataset lyricsim
     python benchmarks/annotation.py --sizes 1000 10000 --json
@@ -157,9 +157,8 @@ def run_apart(size: int) -> Record:
 
 
 def measure(size: int) -> Record:
-    """Processor time, memory and pairs scored of one selection with the lexical scorer."""
+    """Processor time, peak memory and pairs scored of one selection with the lexical scorer."""
     catalogue = invented_catalogue(size)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
     chosen = choose_pairs(
         SelectionJob("invented", ScorerOptions("lexical"), PAIRS, Path("none")), catalogue, {}
@@ -167,7 +166,7 @@ def measure(size: int) -> Record:
     return {
         "songs": size,
         "seconds": time.process_time() - start,
-        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before,
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
         "scored": len(chosen.candidates),
         "songs used": chosen.record["chosen"]["songs_used"],
         "most": chosen.record["chosen"]["pairs_of_a_song"]["most"],
@@ -183,8 +182,8 @@ def growth_of(measured: Sequence[Record]) -> list[Record]:
             {
                 "songs": row["songs"],
                 "scored, share of all pairs": row["scored"] / all_pairs(row["songs"]),
-                "time, exponent of growth": before and _exponent(before, row, "seconds"),
-                "memory, exponent of growth": before and _exponent(before, row, "memory"),
+                "time, exponent of growth": before and _exponent(before, row),
+                "peak memory, times the one before": before and round(row["memory"] / before["memory"], 2),
                 "songs used": row["songs used"],
                 "most pairs of a song": row["most"],
             }
@@ -192,9 +191,10 @@ def growth_of(measured: Sequence[Record]) -> list[Record]:
     return rows
 
 
-def _exponent(before: Record, after: Record, what: str) -> float:
-    ratio = max(after[what], 1e-9) / max(before[what], 1e-9)
-    return round(math.log(ratio) / math.log(after["songs"] / before["songs"]), 2)
+def _exponent(before: Record, after: Record) -> float:
+    return round(
+        math.log(after["seconds"] / before["seconds"]) / math.log(after["songs"] / before["songs"]), 2
+    )
 
 
 if __name__ == "__main__":

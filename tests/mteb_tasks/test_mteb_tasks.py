@@ -1,0 +1,225 @@
+"""mteb's figures and ours, on the same vectors: encoded one text at a time, so that no padding differs."""
+
+import socket
+import warnings
+
+import numpy as np
+import pytest
+from support import shared_path
+
+from lyricsim_dataset.cli import main as dataset_command
+from lyricsim_metric.scores import score
+from lyricsim_models.cross_validation import all_pairs
+from lyricsim_models.datafiles import read_splits
+from lyricsim_models.features import cosines
+from lyricsim_models.sentence_folder import write_sentence_files
+from lyricsim_models.tiny import write_tiny_model
+from lyricsim_models.zero_shot import zero_shot_encoder
+from lyricsim_tools.errors import UserError
+from spanish_sentence_eval import senteval
+
+mteb = pytest.importorskip("mteb")
+tasks = pytest.importorskip("lyricsim_mteb.tasks")
+
+# Importing mteb takes long: once, in one process.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("mteb")]
+
+PAIRS = [
+    ("la casa está junto al mar", "una casa cerca del mar", 3.2),
+    ("el perro corre por el parque", "un gato duerme en la silla", 0.4),
+    ("dos mujeres cantan de noche", "dos mujeres cantan de noche", 4.0),
+    ("llueve sobre la ciudad", "la ciudad está seca", 1.8),
+    ("el tren llega tarde", "el tren llega con retraso", 3.8),
+    ("un niño lee un libro", "un niño come pan", 1.0),
+]
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    """Not even a name is looked up."""
+
+    def refuse(*arguments, **options):
+        raise AssertionError(f"network: {arguments}")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dataset") / "lyricsim-sample"
+    assert dataset_command(["build", "--sample", "--out", str(folder)]) == 0
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Pairs of ours in upstream's formats."""
+    root = tmp_path_factory.mktemp("data")
+    folders = {"STS14": ("news", "wikipedia"), "STS15": ("newswire", "wikipedia"), "STS17": ("track3.es-es",)}
+    for task, subsets in folders.items():
+        folder = root / "senteval" / "STS" / f"{task}-es-test"
+        folder.mkdir(parents=True)
+        for place, subset in enumerate(subsets):
+            pairs = PAIRS[place:]
+            (folder / f"STS.input.{subset}.txt").write_text(
+                "".join(f"{a}\t{b}\n" for a, b, _ in pairs), "utf-8"
+            )
+            (folder / f"STS.gs.{subset}.txt").write_text("".join(f"{gold}\n" for *_, gold in pairs), "utf-8")
+    folder = root / "senteval" / "SICK"
+    folder.mkdir()
+    for split in ("train", "trial", "test"):
+        lines = [f"{n}\t{a}\t{b}\t{1 + gold}\tNEUTRAL\n" for n, (a, b, gold) in enumerate(PAIRS)]
+        (folder / f"SICK_{split}.txt").write_text("id\tA\tB\tscore\tjudgement\n" + "".join(lines), "utf-8")
+    return str(root)
+
+
+@pytest.fixture(scope="module")
+def model_folder(tmp_path_factory):
+    folder = write_tiny_model(tmp_path_factory.mktemp("model") / "tiny", [a for a, _, _ in PAIRS])
+    write_sentence_files(folder, width=32, pooling="mean", prompt="", max_length=256, line=(5.0, 0.0))
+    return str(folder)
+
+
+def load(folder):
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(folder, device="cpu")
+
+
+def evaluated(model, chosen):
+    """Scores of each subset by task name."""
+    with warnings.catch_warnings():
+        # Of mteb, about a method that sentence-transformers has renamed.
+        warnings.simplefilter("ignore", FutureWarning)
+        results = mteb.evaluate(
+            model, chosen, cache=None, encode_kwargs={"batch_size": 1}, show_progress_bar=False
+        )
+    return {result.task_name: result for result in results.task_results}
+
+
+def by_subset(result):
+    return {row["hf_subset"]: row for row in result.scores["test"]}
+
+
+def our_lyric_scores(folder, pairs):
+    embed = zero_shot_encoder(folder, batch_size=1, prompt="")
+    return score(cosines(embed, list(zip(pairs.lyrics_1, pairs.lyrics_2, strict=True))), pairs.gold)
+
+
+def our_senteval(model, data, names):
+    def batcher(params, batch):
+        return np.stack([model.encode(" ".join(tokens), batch_size=1) for tokens in batch])
+
+    return senteval.engine.SE({"task_path": data}, batcher).eval(names)
+
+
+def assert_same_lyric_scores(row, expected):
+    names = {"cosine_pearson": "pearson", "cosine_spearman": "spearmanr", "combined_score": "combined_score"}
+    for theirs, ours in names.items():
+        assert row[theirs] == pytest.approx(expected[ours], abs=1e-9)
+    assert row["main_score"] == row["combined_score"]
+
+
+def assert_same_senteval(result, expected):
+    for name, row in by_subset(result).items():
+        assert row["cosine_pearson"] == pytest.approx(expected[name]["pearson"][0], abs=1e-9)
+        assert row["cosine_spearman"] == pytest.approx(expected[name]["spearman"][0], abs=1e-9)
+    assert result.get_score() == pytest.approx(expected["all"]["pearson"]["mean"], abs=1e-9)
+    sizes = {name: expected[name]["nsamples"] for name in by_subset(result)}
+    weighted = tasks.weighted_mean(result, sizes, "cosine_pearson")
+    assert weighted == pytest.approx(expected["all"]["pearson"]["wmean"], abs=1e-9)
+
+
+def test_mteb_knows_the_tasks_by_name_once_they_are_registered():
+    tasks.register()
+    tasks.register()
+    found = mteb.get_tasks(tasks=list(tasks.TASKS))
+    assert [task.metadata.name for task in found] == list(tasks.TASKS)
+    music = {task.metadata.name for task in mteb.get_tasks(languages=["spa"], domains=["Music"])}
+    assert {name for name in tasks.TASKS if name.startswith("LyricSIM")} <= music
+
+
+def test_a_version_of_mteb_without_a_registry_is_refused_with_the_other_way(monkeypatch):
+    import importlib
+
+    monkeypatch.delattr(importlib.import_module("mteb.get_tasks"), "_TASKS_REGISTRY")
+    with pytest.raises(UserError, match=r"pass the tasks to mteb\.evaluate"):
+        tasks.register()
+
+
+@pytest.mark.parametrize("name", list(tasks.TASKS))
+def test_metadata_are_whole_and_claim_no_licence_that_nobody_gave(name):
+    metadata = tasks.TASKS[name].metadata
+    unknown = {field for field, value in metadata.model_dump().items() if value is None}
+    # Nobody says when the lyrics were collected, nor how SICK was translated.
+    assert unknown <= {"prompt", "adapted_from", "contributed_by", "superseded_by", "date", "sample_creation"}
+    assert metadata.license == "not specified"
+    assert metadata.languages == ["spa"]
+
+
+def test_lyric_tasks_give_the_figures_of_our_own_scoring(dataset, model_folder, monkeypatch):
+    monkeypatch.setenv("LYRICSIM_FOLDER", dataset)
+    results = evaluated(load(model_folder), [task() for task in tasks.LYRIC_TASKS])
+    filtered = read_splits(dataset, "filtered")
+    expected = {
+        "LyricSIM": filtered["test"],
+        "LyricSIMUnseenSongs": read_splits(dataset, "filtered-song-disjoint")["test"],
+        "LyricSIMAllPairs": all_pairs(filtered),
+    }
+    for name, pairs in expected.items():
+        assert_same_lyric_scores(by_subset(results[name])["default"], our_lyric_scores(model_folder, pairs))
+
+
+def test_blocks_hold_every_pair_once_by_the_groups_of_its_songs(dataset):
+    task = tasks.TASKS["LyricSIMBlocks"](dataset)
+    whole = all_pairs(read_splits(dataset, "filtered"))
+    blocks = task.subset_pairs()
+    pairs = [pair for columns in blocks.values() for pair in zip(*columns, strict=True)]
+    assert sorted(pairs) == sorted(zip(whole.lyrics_1, whole.lyrics_2, whole.gold, strict=True))
+    songs = {name: {lyric for side in columns[:2] for lyric in side} for name, columns in blocks.items()}
+    assert not songs["0-0"] & songs["1-1"]
+    assert not songs["0-1"] & songs["2-3"]
+
+
+def test_senteval_tasks_give_the_figures_of_our_engine_subset_by_subset(data, model_folder, monkeypatch):
+    monkeypatch.setenv("SPANISH_SENTEVAL_DATA", data)
+    names = ["STS14", "STS15", "STS17"]
+    model = load(model_folder)
+    results = evaluated(model, [tasks.TASKS[f"SpanishSentEval{name}"]() for name in names])
+    for name, expected in our_senteval(model, data, names).items():
+        assert_same_senteval(results[f"SpanishSentEval{name}"], expected)
+
+
+def test_sick_is_scored_by_cosine_on_its_test_split(data, model_folder):
+    model = load(model_folder)
+    task = tasks.TASKS["SpanishSentEvalSICKRelatedness"](data)
+    row = by_subset(evaluated(model, [task])[task.metadata.name])["default"]
+    vectors = [[model.encode(text, batch_size=1) for text in pair[:2]] for pair in PAIRS]
+    similar = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in vectors]
+    found = np.corrcoef(similar, [1 + gold for *_, gold in PAIRS])
+    assert row["cosine_pearson"] == pytest.approx(found[0, 1], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("LyricSIM", "is not a built dataset"), ("SpanishSentEvalSTS17", "no data in")],
+)
+def test_data_that_are_not_there_are_refused_when_they_are_needed(tmp_path, name, message):
+    task = tasks.TASKS[name](str(tmp_path))
+    with pytest.raises(UserError, match=message):
+        task.load_data()
+
+
+def test_a_real_encoder_gets_the_same_figures_from_mteb_as_from_us(e5_folder, tmp_path):
+    source, folder = shared_path("sources/lyricsim"), str(tmp_path / "lyricsim")
+    assert dataset_command(["build", "--source", str(source), "--out", folder]) == 0
+    data = str(shared_path("sources/spanish-sentence-evaluation/data"))
+    model = load(str(e5_folder))
+    chosen = [tasks.TASKS["LyricSIM"](folder), tasks.TASKS["SpanishSentEvalSTS17"](data)]
+    results = evaluated(model, chosen)
+    pairs = read_splits(folder, "filtered")["test"]
+    assert_same_lyric_scores(
+        by_subset(results["LyricSIM"])["default"], our_lyric_scores(str(e5_folder), pairs)
+    )
+    assert_same_senteval(results["SpanishSentEvalSTS17"], our_senteval(model, data, "STS17"))
