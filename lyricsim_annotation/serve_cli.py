@@ -97,9 +97,11 @@ def run(options: argparse.Namespace) -> int:
     if not is_loopback(options.host):
         sys.stderr.write(_warning(options.host))
     name = options.allow_host[0] if options.allow_host else options.host
-    _print_links(application, f"http://{f'[{name}]' if ':' in name else name}:{server.port}", options.json)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        _print_links(
+            application, f"http://{f'[{name}]' if ':' in name else name}:{server.port}", options.json
+        )
         server.serve_forever()
     except KeyboardInterrupt:
         sys.stderr.write(f"\nstopped; all ratings are in {options.database}\n")
