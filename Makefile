@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n 2 --dist loadgroup
-EXTRAS := training,sentence-transformers,grid,plots,ranking,demo,tests
+EXTRAS := training,sentence-transformers,grid,plots,ranking,mteb,demo,tests
 
 .PHONY: demo test lint clean
 

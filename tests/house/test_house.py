@@ -86,6 +86,7 @@ def test_the_wheel_ships_the_packages_with_their_data_and_nothing_else(wheel_nam
     [
         "lyricsim_dataset",
         "lyricsim_metric.correlations",
+        "lyricsim_annotation.server",
         "lyricsim_cards",
         "lyricsim_tools.hub",
         "spanish_sentence_eval",
