@@ -17,11 +17,12 @@ from lyricsim_cards.model_folder import (
 )
 from lyricsim_cards.results import SCORES, eval_results, model_index
 from lyricsim_cards.snippets import bi_encoder_snippet, cross_encoder_snippet
-from lyricsim_cards.text import NOT_MEASURED, fill_sections, percent, short, table, template_sections
+from lyricsim_cards.text import NOT_MEASURED, fill_sections, percent, short
 from lyricsim_models.registry import load_registry
 from lyricsim_tools.atomic import write_text
 from lyricsim_tools.card_blocks import join_head
 from lyricsim_tools.citation import PAPER_BIBTEX, PAPER_ID
+from lyricsim_tools.markdown import table, template_sections
 
 TEMPLATE = Path(__file__).parent / "model_template.md"
 CARD_FILE = "README.md"
@@ -71,7 +72,9 @@ def render_model_card(model: ModelFolder) -> str:
         "rights": licence_sentence(model.base),
         "bibtex": PAPER_BIBTEX,
     }
-    return join_head(_head(model), fill_sections(template_sections(TEMPLATE), names, values))
+    return join_head(
+        _head(model), fill_sections(template_sections(TEMPLATE.read_text("utf-8")), names, values)
+    )
 
 
 def _head(model: ModelFolder) -> dict[str, Any]:

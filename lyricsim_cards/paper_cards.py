@@ -6,11 +6,12 @@ from typing import Any
 from lyricsim_cards.licences import licence_head, licence_sentence
 from lyricsim_cards.model_card import CARD_FILE, TAGS, TEMPLATE
 from lyricsim_cards.snippets import cross_encoder_snippet, trained_folder, training_command
-from lyricsim_cards.text import fill_sections, short, table, template_sections
+from lyricsim_cards.text import fill_sections, short
 from lyricsim_models.registry import ModelEntry, PaperResult, paper_models
 from lyricsim_tools.atomic import write_text
 from lyricsim_tools.card_blocks import join_head
 from lyricsim_tools.citation import PAPER_BIBTEX, PAPER_ID, PAPER_TITLE, PAPER_URL
+from lyricsim_tools.markdown import table, template_sections
 
 _SECTIONS = ("introduction-prepared", "train", "paper", "behaviour-prepared", "uses", "rights", "citation")
 
@@ -47,7 +48,9 @@ def render_paper_card(entry: ModelEntry) -> str:
         "rights": licence_sentence(entry.hub_id),
         "bibtex": PAPER_BIBTEX,
     }
-    return join_head(_head(entry), fill_sections(template_sections(TEMPLATE), _SECTIONS, values))
+    return join_head(
+        _head(entry), fill_sections(template_sections(TEMPLATE.read_text("utf-8")), _SECTIONS, values)
+    )
 
 
 def _head(entry: ModelEntry) -> dict[str, Any]:

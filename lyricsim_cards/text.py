@@ -1,17 +1,11 @@
 """Small pieces of Markdown, and templates in sections."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from string import Template
 
 from lyricsim_tools.card_blocks import block
 
 NOT_MEASURED = "not measured"
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table; bars and line breaks inside cells are made harmless."""
-    return "\n".join([_line(head), _line(["---"] * len(head)), *map(_line, rows)])
 
 
 def percent(value: float | None) -> str:
@@ -22,12 +16,6 @@ def percent(value: float | None) -> str:
 def short(value: float) -> str:
     """A number as people write it: 5e-5, 0.01."""
     return f"{value:g}".replace("e-0", "e-")
-
-
-def template_sections(path: Path) -> dict[str, str]:
-    """The sections of a template, by the names on their ``%%`` lines."""
-    pieces = [piece.partition("\n") for piece in ("\n" + path.read_text("utf-8")).split("\n%% ")[1:]]
-    return {name.strip(): body.strip() for name, _, body in pieces}
 
 
 def fill_sections(sections: Mapping[str, str], names: Sequence[str], values: Mapping[str, str]) -> str:
@@ -41,7 +29,3 @@ def fill_sections(sections: Mapping[str, str], names: Sequence[str], values: Map
     """
     blocks = [block(name.split("-")[0], Template(sections[name]).substitute(values)) for name in names]
     return "\n\n".join(blocks) + "\n"
-
-
-def _line(cells: Sequence[object]) -> str:
-    return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

@@ -11,6 +11,7 @@ from lyricsim_dataset.facts import facts
 from lyricsim_dataset.lyricsim import LyricSIM
 from lyricsim_dataset.manifest import BuiltConfig
 from lyricsim_tools.card_blocks import block, join_head
+from lyricsim_tools.markdown import template_sections
 
 TEMPLATE = Path(__file__).parent / "card_template.md"
 #: Permutations behind the card's figures for chance: enough for the two decimals that it prints.
@@ -35,12 +36,6 @@ def render_card(builder: LyricSIM, built: Sequence[BuiltConfig], record: Mapping
         for name in _section_names(builder, ending)
     ]
     return join_head(card_head(builder, built), "\n\n".join(blocks) + "\n")
-
-
-def template_sections(text: str) -> dict[str, str]:
-    """The sections of a template, by the names on their ``%%`` lines."""
-    pieces = [piece.partition("\n") for piece in ("\n" + text).split("\n%% ")[1:]]
-    return {name.strip(): body.strip() for name, _, body in pieces}
 
 
 def _section_names(builder: LyricSIM, ending: str) -> list[str]:

@@ -6,10 +6,10 @@ from typing import Any
 from lyricsim_dataset.configurations import CONFIGURATIONS, DEFAULT_CONFIG
 from lyricsim_dataset.lyricsim import COLUMNS, LyricSIM
 from lyricsim_dataset.manifest import BuiltConfig
-from lyricsim_dataset.markdown import number, table
 from lyricsim_dataset.records import SCALE, SPLITS
 from lyricsim_dataset.sources import UPSTREAM_COMMIT, UPSTREAM_REPOSITORY
 from lyricsim_tools.citation import PAPER_BIBTEX, PAPER_TITLE, PAPER_URL
+from lyricsim_tools.markdown import number, table
 
 Values = dict[str, str]
 

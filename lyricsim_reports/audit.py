@@ -86,7 +86,9 @@ def read_split(path: Path, benchmark: Benchmark) -> SplitPairs:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             rows = list(csv.DictReader(stream))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"{path} cannot be read: {error}", "a CSV file", "check the path") from error
+        raise UserError(
+            f"{path} cannot be read: {error}", "a CSV file in UTF-8", "check the path and the file"
+        ) from error
     for number, row in enumerate(rows, start=2):
         pair_id, part = (row.get(column) for column in _COLUMNS)
         if pair_id not in known or part not in found or pair_id in found[part]:

@@ -76,9 +76,14 @@ def run_audits(options: argparse.Namespace, benchmark: Benchmark) -> list[Audit]
     """Audit the splits that were asked for.
 
     Raises:
-        UserError: an unknown configuration or a bad split file.
+        UserError: an unknown configuration, a bad split file, or two splits of one name.
     """
     configs = options.config or ([] if options.split else list(_DEFAULT_CONFIGS))
+    names = [*configs, *[path.stem for path in options.split]]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise UserError(
+            f"two splits are called {repeated[0]}", "a name for each: a file's is its own", "rename a file"
+        )
     splits = {config: config_split(benchmark, config) for config in configs}
     splits |= {path.stem: read_split(path, benchmark) for path in options.split}
     return [audit(name, parts, benchmark, options.draws, options.seed) for name, parts in splits.items()]

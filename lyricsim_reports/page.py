@@ -4,7 +4,7 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lyricsim_dataset import markdown
+from lyricsim_tools import markdown
 
 
 @dataclass(frozen=True)

@@ -158,3 +158,11 @@ def test_a_full_training_set_is_the_end_of_every_curve_and_songs_alone_have_none
 def test_an_unknown_configuration_is_one_message_and_status_2(sample_folder, capsys):
     assert main(["--dataset", str(sample_folder), "--config", "none"]) == 2
     assert "filtered-song-disjoint" in capsys.readouterr().err
+
+
+def test_two_splits_of_one_name_are_refused(sample_folder, sample, tmp_path, capsys):
+    pair = sample.tables.pairs[0].pair_id
+    (tmp_path / "filtered.csv").write_text(f"pair_id,split\n{pair},train\n{pair},test\n")
+    options = ["--dataset", str(sample_folder), "--split", str(tmp_path / "filtered.csv"), "--draws", "0"]
+    assert main([*options, "--config", "filtered"]) == 2
+    assert "two splits are called filtered" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Markdown for generated cards."""
+"""Markdown for generated cards and reports."""
 
 from collections.abc import Sequence
 
@@ -12,6 +12,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def number(value: float | None, decimals: int = 0) -> str:
     """A figure with thousands separated; a dash for one that is undefined or absent."""
     return "–" if value is None else f"{value:,.{decimals}f}"
+
+
+def template_sections(template: str) -> dict[str, str]:
+    """The sections of a card's template, by the names on their ``%%`` lines."""
+    pieces = [piece.partition("\n") for piece in ("\n" + template).split("\n%% ")[1:]]
+    return {name.strip(): body.strip() for name, _, body in pieces}
 
 
 def _line(cells: Sequence[object]) -> str:
