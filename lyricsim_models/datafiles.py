@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lyricsim_models.pair_table import PairTable, pair_table
+from lyricsim_models.streams import read_rows
 from lyricsim_tools.errors import UserError
 
 SPLITS = ("train", "validation", "test")
@@ -58,19 +59,27 @@ def read_file(path: Path) -> dict[str, list[Any]]:
         )
     try:
         return _READERS[kind](path)
+    except UserError:
+        raise
     except (ValueError, TypeError, AttributeError, OSError) as error:
         raise UserError(f"{path} cannot be read: {error}", f"a {kind} file", "correct the file") from error
 
 
 def _read_csv(path: Path) -> dict[str, list[Any]]:
-    import pandas
+    """Every value as the text it is, but for scores: "NA" may be a lyric, and 007 an id."""
+    rows = list(read_rows(path))
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    if "score" in columns:
+        columns["score"] = [_number(text) for text in columns["score"]]
+    return columns
 
-    # Only an empty score is a missing value: "NA" may be a lyric, and 007 an id.
-    identities = {"pair_id": str, "song_id_1": str, "song_id_2": str, "lyrics_1": str, "lyrics_2": str}
-    table = pandas.read_csv(
-        path, keep_default_na=False, na_values={"score": [""]}, dtype=identities, encoding="utf-8-sig"
-    )
-    return {str(name): [None if v != v else v for v in table[name].tolist()] for name in table.columns}
+
+def _number(text: str) -> float | str | None:
+    """A cell's number; None for an empty cell; text that is no number as it is, to be refused with its row."""
+    try:
+        return float(text) if text.strip() else None
+    except ValueError:
+        return text
 
 
 def _read_json(path: Path) -> dict[str, list[Any]]:
@@ -93,8 +102,10 @@ _READERS = {"csv": _read_csv, "json": _read_json, "parquet": _read_parquet}
 def _file_splits(path: Path) -> dict[str, dict[str, list[Any]]]:
     columns = read_file(path)
     rows = len(next(iter(columns.values()), []))
+    if not rows:
+        raise UserError(f"{path} has no row", "at least one pair", "check the file")
     columns.setdefault("pair_id", [str(row) for row in range(1, rows + 1)])
-    names = columns.pop("split", None) or _drawn_splits(columns)
+    names = columns.pop("split", None) or _drawn_splits(columns, rows)
     if unknown := sorted({str(name) for name in names} - set(SPLITS)):
         raise UserError(
             f"column split of {path} has {', '.join(map(repr, unknown[:5]))}",
@@ -111,9 +122,9 @@ def _file_splits(path: Path) -> dict[str, dict[str, list[Any]]]:
     }
 
 
-def _drawn_splits(columns: Mapping[str, list[Any]]) -> list[str]:
+def _drawn_splits(columns: Mapping[str, list[Any]], rows: int) -> list[str]:
     """Held-out rows follow from the lyrics, not from their order, so that adding rows moves few others."""
-    first, second = columns.get("lyrics_1", []), columns.get("lyrics_2", [])
+    first, second = (columns.get(name) or [""] * rows for name in ("lyrics_1", "lyrics_2"))
     keys = [hashlib.sha256(f"{a}\0{b}".encode()).hexdigest() for a, b in zip(first, second, strict=True)]
     ranked = sorted(range(len(keys)), key=lambda row: (keys[row], row))
     names = ["train"] * len(keys)

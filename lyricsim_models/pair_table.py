@@ -111,7 +111,7 @@ def _scores(values: Sequence[Any], name: str) -> tuple[float, ...]:
 
 def _is_score(value: Any) -> bool:
     # Text that looks like a number is refused: a CSV reader has converted it long before.
-    if isinstance(value, str) or value is None:
+    if isinstance(value, str | bool) or value is None:
         return False
     return math.isfinite(value) and SCORE_MINIMUM <= value <= SCORE_MAXIMUM
 

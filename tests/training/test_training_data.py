@@ -36,7 +36,7 @@ def test_scores_are_not_needed_for_prediction() -> None:
         _ = found.gold
 
 
-@pytest.mark.parametrize("score", [-0.1, 5.1, 6, float("nan"), float("inf"), None, "3"])
+@pytest.mark.parametrize("score", [-0.1, 5.1, 6, float("nan"), float("inf"), None, "3", True])
 def test_a_label_out_of_range_is_named_with_its_row(score: object) -> None:
     with pytest.raises(UserError, match=r"column score of train of data: row 2") as caught:
         table(score=[1, score])
@@ -176,3 +176,20 @@ def test_an_unreadable_json_line_does_not_hide_its_file(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_text(json.dumps({"lyrics_1": "a", "lyrics_2": "b", "score": 1}) + "\n", encoding="utf-8")
     assert read_splits(str(path), None)["train"].scores == (1.0,)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("lyrics_1,lyrics_2,score\nuno, dos,tres,3\n", "row 1 of .* has another number of fields"),
+        ("lyrics_1,lyrics_1,lyrics_2,score\na,b,c,1\n", "has the column lyrics_1 more than once"),
+        ("lyrics_1,score\na,1\n", "has no column lyrics_2"),
+        ("lyrics_1,lyrics_2,score\n", "has no row"),
+        ("lyrics_1,lyrics_2,score\na,b,x\nc,d,1\n", "row 1: 'x'$|row 1: 'x'\n"),
+    ],
+)
+def test_a_csv_file_whose_columns_would_shift_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text(content)
+    with pytest.raises(UserError, match=message):
+        read_splits(str(path), None)
