@@ -75,7 +75,7 @@ def _read_csv(path: Path) -> dict[str, list[Any]]:
 
 
 def _number(text: str) -> float | str | None:
-    """A cell's number; None for an empty cell; text that is no number as it is, to be refused with its row."""
+    """A cell's number; None for an empty cell; text that is no number as it is, to be refused by row."""
     try:
         return float(text) if text.strip() else None
     except ValueError:
