@@ -8,6 +8,9 @@ import pytest
 from spanish_sentence_eval.encoding import Batcher
 from spanish_sentence_eval.engine import SE
 
+# Some rows take minutes of processor time: many more on a busy machine.
+pytestmark = pytest.mark.timeout(3600)
+
 _ACCURACIES = {
     "TASS1": (39.54, 40.95),
     "TASS2": (49.12, 49.07),
