@@ -28,7 +28,7 @@ of before and after. The same input and seed give the same folder, whatever the 
 """
 _EXAMPLES = """examples:
   lyricsim-annotate select --catalogue songs.csv --scorer lexical --pairs 300 --output chosen
-  lyricsim-annotate select --catalogue songs.parquet --scorer runs/maria --recall multilingual-e5-small \\
+  lyricsim-annotate select --catalogue songs.parquet --scorer runs/maria --recall e5-small \\
       --pairs 1000 --rated lyricsim --rated chosen --output chosen-2
   lyricsim-annotate select --catalogue <owner>/songs --scorer intfloat/multilingual-e5-small --pairs 500 \\
       --output chosen --seed 7 --json

@@ -8,6 +8,7 @@ import numpy as np
 from mteb.abstasks.task_metadata import TaskMetadata
 
 from lyricsim_mteb.similarity_task import Pairs, SimilarityTask
+from lyricsim_tools.errors import UserError
 from spanish_sentence_eval.encoders.base import text_of
 from spanish_sentence_eval.heads.cosine import similarities
 from spanish_sentence_eval.manifest import COMMIT, REPOSITORY, data_folder
@@ -48,14 +49,34 @@ def _metadata(name: str, task: str, description: str, **differs: Any) -> TaskMet
 
 
 class _SentEvalTask(SimilarityTask):
+    """A task of Spanish SentEval.
+
+    Args:
+        source: as for :class:`SimilarityTask`.
+        check_sizes: refuse data with another number of pairs than upstream's; False for data of your own.
+        options: as for :class:`SimilarityTask`.
+    """
+
     source_variable = DATA_VARIABLE
     default_source = "data"
     #: The engine's name.
     task: ClassVar[str]
 
+    def __init__(self, source: str | None = None, *, check_sizes: bool = True, **options: Any) -> None:
+        super().__init__(source, **options)
+        self._check_sizes = check_sizes
+
     def _parts(self) -> Mapping[str, Split]:
         record = TASKS[self.task]
-        return record.loader(record.source(data_folder(Path(self.source)))).splits
+        splits = record.loader(record.source(data_folder(Path(self.source)))).splits
+        for name, split in splits.items() if self._check_sizes else ():
+            if len(split.labels) != record.sizes[name]:
+                raise UserError(
+                    f"{self.task}: {len(split.labels)} pairs of {name} in {self.source}",
+                    f"{record.sizes[name]}, as in upstream's file",
+                    "fetch the file again; for data of your own pass check_sizes=False",
+                )
+        return splits
 
     def subset_pairs(self) -> Mapping[str, Pairs]:
         return {name: _columns(split) for name, split in self._parts().items()}
