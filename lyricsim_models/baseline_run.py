@@ -24,8 +24,6 @@ from lyricsim_models.run_files import (
 from lyricsim_models.run_folder import RUN_FILE, claim, locked, write_manifest
 from lyricsim_tools.atomic import write_json, write_text
 
-__all__ = ["BaselineJob", "describe_pairs", "measure", "run_baseline"]
-
 
 @dataclass(frozen=True)
 class BaselineJob:

@@ -12,12 +12,17 @@ import numpy as np
 from tqdm import tqdm
 
 from lyricsim_metric.scores import score
-from lyricsim_models.baseline_run import describe_pairs, measure
+from lyricsim_models.baseline_run import measure
 from lyricsim_models.baselines import song_pairs
-from lyricsim_models.outcome import METRICS_FILE, PREDICTIONS_FILE, prediction_rows
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import fingerprint, git_revision, versions
-from lyricsim_models.run import read_metrics
+from lyricsim_models.run_files import (
+    METRICS_FILE,
+    PREDICTIONS_FILE,
+    describe_pairs,
+    prediction_rows,
+    read_metrics,
+)
 from lyricsim_models.run_folder import RUN_FILE, claim, locked, write_manifest
 from lyricsim_models.team import Alone, Team
 from lyricsim_tools.atomic import write_json, write_text

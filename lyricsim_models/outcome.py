@@ -35,8 +35,6 @@ from lyricsim_tools.atomic import write_json, write_text
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.files import place
 
-__all__ = ["METRICS_FILE", "PREDICTIONS_FILE", "finish", "prediction_rows", "topology"]
-
 # How far the reloaded model's predictions may be from those it was chosen by, in points of the 0–5 scale:
 # rounding only, unless training computed in 8 or 11 bits of mantissa and the export is scored in 24.
 _TOLERANCES = {"no": 1e-3}

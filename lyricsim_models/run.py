@@ -18,8 +18,6 @@ from lyricsim_models.signals import listening
 from lyricsim_models.training import Training
 from lyricsim_models.workers import Workers
 
-__all__ = ["read_metrics", "run"]
-
 
 def run(job: Job, splits: Mapping[str, PairTable], workers: Workers) -> dict[str, Any]:
     """Train, select, export and score; every process calls this.

@@ -25,7 +25,7 @@ from lyricsim_models.job import Job
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import digest
 from lyricsim_models.subruns import discard_weights
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table
 
 EXAMPLES = """examples:
@@ -80,8 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             run_baseline_folds(options, others) if options.baseline else run_model_folds(options, others)
         )
         report(options, results)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr, flush=True)
+    except (UserError, OSError) as error:
+        print(f"error: {explained(error)}", file=sys.stderr, flush=True)
         sys.exit(2)
 
 

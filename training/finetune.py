@@ -11,7 +11,7 @@ from typing import Any
 
 from lyricsim_models.config import ARCHITECTURES, LINE_BREAKS, REPORT_TO, Recipe, check_seed
 from lyricsim_models.job import Job
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table
 
 DEFAULTS = Recipe()
@@ -108,10 +108,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser().parse_args(arguments)
     try:
         train_all(options)
-    except UserError as error:
+    except (UserError, OSError) as error:
         # Every process meets the same error; one message is enough.
         if os.environ.get("RANK", "0") == "0":
-            print(f"error: {error}", file=sys.stderr, flush=True)
+            print(f"error: {explained(error)}", file=sys.stderr, flush=True)
         sys.exit(2)
 
 

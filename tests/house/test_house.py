@@ -88,6 +88,8 @@ def test_the_wheel_ships_the_packages_with_their_data_and_nothing_else(wheel_nam
         "lyricsim_metric.correlations",
         "lyricsim_annotation.server",
         "lyricsim_cards",
+        "lyricsim_models.cross_validation",
+        "lyricsim_models.run_folder",
         "lyricsim_tools.hub",
         "spanish_sentence_eval",
     ],

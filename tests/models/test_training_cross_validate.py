@@ -89,6 +89,14 @@ def test_what_cannot_be_done_is_said(run, pairs_file, tmp_path, options, message
     assert message in done.stderr
 
 
+def test_a_place_that_cannot_be_written_is_a_message(run, pairs_file, tmp_path):
+    (tmp_path / "cv").write_text("no folder")
+    done = run("--dataset", pairs_file, "--output", tmp_path / "cv", "--baseline", "word-overlap")
+    assert done.returncode == 2
+    assert "what to do:" in done.stderr
+    assert (tmp_path / "cv").read_text() == "no folder"
+
+
 @pytest.mark.slow
 def test_a_trained_recipe_that_is_stopped_goes_on_block_by_block(tmp_path, tiny_encoder):
     data = write_rows(tmp_path / "pairs.csv", invented_rows(15))

@@ -72,6 +72,16 @@ def test_every_option_that_others_script_exists() -> None:
     assert set(OPTIONS.split()) <= set(re.findall(r"--[a-z-]+", script().parser().format_help()))
 
 
+def test_a_place_that_cannot_be_written_is_a_message(
+    call: Call, basics: list[object], tmp_path: Path
+) -> None:
+    (tmp_path / "run").write_text("no folder")
+    status, _, errors = call(*basics)
+    assert status == 2
+    assert "what to do:" in errors
+    assert (tmp_path / "run").read_text() == "no folder"
+
+
 def test_json_is_the_only_output_and_holds_the_three_scores(call: Call, basics: list[object]) -> None:
     status, out, _ = call(*basics, "--json")
     assert status == 0
