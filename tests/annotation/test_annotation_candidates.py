@@ -149,8 +149,9 @@ def test_an_untrained_encoder_is_spread_over_the_scale_and_recalls_by_its_own_ve
 
 
 def test_a_trained_bi_encoder_scores_by_its_own_line(encoder, tmp_path):
-    from lyricsim_models.sentence_folder import write_sentence_files
     from transformers import AutoModel, AutoTokenizer
+
+    from lyricsim_models.sentence_folder import write_sentence_files
 
     for part in (AutoModel, AutoTokenizer):
         part.from_pretrained(encoder).save_pretrained(tmp_path)
