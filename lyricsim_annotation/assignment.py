@@ -79,8 +79,9 @@ def fair_shares(board: Board) -> dict[int, int]:
 def next_pair(board: Board, rater: int) -> str | None:
     """The pair to show a rater next.
 
-    Pairs nearest to completion come first, so that an interrupted campaign leaves whole pairs. A pair that
-    this rater would complete waits, though, where somebody else needs it to reach his own share.
+    A pair waits if it would get more ratings than it needs, were every rater to spread the rest of his share
+    evenly over the pairs he can still rate: others may need it to reach their shares. Where this decides
+    nothing, pairs nearest to completion come first, so that an interrupted campaign leaves whole pairs.
 
     Returns:
         A pair id; None: his share is done, or nothing is left that he has not seen.
@@ -89,20 +90,19 @@ def next_pair(board: Board, rater: int) -> str | None:
     if board.loads.get(rater, 0) >= shares.get(rater, 0):
         return None
     free = [pair for pair in board.open_pairs if has_room(board, rater, pair)]
-    pressed = [
-        other for other, share in shares.items() if other != rater and _is_pressed(board, other, share)
-    ]
-    return min(free, key=lambda pair: (_needed(board, pair, pressed), board.open_pairs[pair]), default=None)
+    rates = {
+        other: (share - board.loads.get(other, 0)) / max(1, board.capacity(other))
+        for other, share in shares.items()
+    }
+    return min(free, key=lambda pair: (_pressure(board, pair, rates), board.open_pairs[pair]), default=None)
+
+
+def _pressure(board: Board, pair: str, rates: Mapping[int, float]) -> float:
+    """Ratings that a pair would get, each rater rating it at his rate, over those it needs; 1 at least."""
+    expected = sum(rate for other, rate in rates.items() if not board.has_seen(other, pair))
+    # Rounded: shares that divide evenly meet the need exactly, but for the last digits of these fractions.
+    return max(1.0, round(expected / board.open_pairs[pair], 9))
 
 
 def _poured(loads: Mapping[int, int], most: Mapping[int, int], level: int) -> int:
     return sum(max(0, min(most[rater], level) - load) for rater, load in loads.items())
-
-
-def _is_pressed(board: Board, rater: int, share: int) -> bool:
-    """Whether a rater needs every open pair that he has not seen."""
-    return board.capacity(rater) <= share - board.loads.get(rater, 0)
-
-
-def _needed(board: Board, pair: str, pressed: list[int]) -> bool:
-    return board.open_pairs[pair] == 1 and any(not board.has_seen(other, pair) for other in pressed)

@@ -36,7 +36,9 @@ def codes_of(vectors, count, **options):
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
-    return str(write_tiny_model(tmp_path_factory.mktemp("tiny") / "encoder", list(invented_lyrics().values())))
+    return str(
+        write_tiny_model(tmp_path_factory.mktemp("tiny") / "encoder", list(invented_lyrics().values()))
+    )
 
 
 @given(st.integers(2, 50), st.data())
