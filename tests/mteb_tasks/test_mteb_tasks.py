@@ -96,9 +96,11 @@ def model_folder(tmp_path_factory):
 
 
 def load(folder):
+    import torch
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(folder, device="cpu")
+    # As our own scoring loads it; the library would keep half precision where the file has it.
+    return SentenceTransformer(folder, device="cpu", model_kwargs={"dtype": torch.float32})
 
 
 def evaluated(model, chosen):
