@@ -13,7 +13,7 @@ _EPILOG = """examples:
   lyricsim-annotate serve chosen --database ratings.sqlite --raters ana berta carla
   lyricsim-annotate serve chosen --database ratings.sqlite          the same raters and links again
   lyricsim-annotate serve chosen --database ratings.sqlite --raters dora       one rater more
-  lyricsim-annotate serve chosen --database ratings.sqlite --host 0.0.0.0 --allow-host lab-pc.example
+  lyricsim-annotate serve chosen --database ratings.sqlite --host 192.0.2.7
 
 Each rater gets a link that nobody can guess; whoever has it rates as that rater, so hand each one out in
 private. A rating is on disk before the page goes on. The server may be stopped (Ctrl-C), killed and started
@@ -142,12 +142,12 @@ def _print_links(application: Any, base: str, as_json: bool) -> None:
     width = max(map(len, raters))
     lines = [f"  {name:<{width}}  {link}" for name, link in raters.items()]
     wanted = application.store.campaign.raters_per_pair
-    print("Raters, one private link each:", *lines, "Organiser:", f"  {organiser}", sep="\n")
-    print(f"{len(application.selection.pairs)} pairs, {wanted} raters each; Ctrl-C stops.", flush=True)
     if len(raters) < wanted:
         sys.stderr.write(
             f"note: {len(raters)} raters cannot give {wanted} ratings a pair; invite more with --raters\n"
         )
+    print("Raters, one private link each:", *lines, "Organiser:", f"  {organiser}", sep="\n")
+    print(f"{len(application.selection.pairs)} pairs, {wanted} raters each; Ctrl-C stops.", flush=True)
 
 
 def _warning(host: str) -> str:

@@ -103,8 +103,9 @@ def clean(value: str) -> str:
 
 
 def _records(path: Path, delimiter: str) -> list[list[str]]:
-    csv.field_size_limit(_FIELD_LIMIT)
     reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter=delimiter, strict=True)
+    # The limit is the process's: whoever else reads CSV keeps the one he had.
+    before = csv.field_size_limit(_FIELD_LIMIT)
     try:
         return list(reader)
     except csv.Error as error:
@@ -113,6 +114,8 @@ def _records(path: Path, delimiter: str) -> list[list[str]]:
             'fields that hold a quote, a line break or the delimiter enclosed in quotes, quotes doubled ("")',
             "correct the quoting near that line, or fetch upstream's file again",
         ) from error
+    finally:
+        csv.field_size_limit(before)
 
 
 def _text(path: Path) -> str:

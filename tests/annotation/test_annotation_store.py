@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import stat
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -176,10 +177,14 @@ def test_tabs_of_all_raters_at_once_lose_and_double_nothing(tmp_path):
 
     def tab(rater, name):
         stored = 0
-        for number in range(30):
+        for number in range(400):
             pair = store.current(rater).pair_id
             if pair is None:
-                break
+                # Done, or waiting for what others have on their screens.
+                if len(standing(store)) == 18:
+                    break
+                time.sleep(0.01)
+                continue
             stored += store.answer(rater, pair, f"{rater}-{name}-{number}", Verdict(1)) is Outcome.STORED
         return stored
 

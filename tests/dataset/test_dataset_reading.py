@@ -253,3 +253,10 @@ def test_annotators_are_numbered_by_their_first_row():
 def test_a_song_nobody_saw_is_named(tree):
     change(tree / ANNOTATED_LYRICS_FILE, lambda text: text.replace("9018,", "9999,"))
     assert "value '9018': no pair of lyrics_pairs.csv has this song" in failure(read_tables, tree_of(tree))
+
+
+def test_reading_leaves_the_process_s_own_limit_on_csv_fields(tmp_path):
+    before = csv.field_size_limit()
+    read_ratings(ratings_file(tmp_path, "9,3,1,2"), SONGS)
+    failure(read_ratings, ratings_file(tmp_path, '9,3,"1,2'), SONGS)
+    assert csv.field_size_limit() == before
