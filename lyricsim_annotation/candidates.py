@@ -32,7 +32,8 @@ class Recalled:
 
     Args:
         codes: of different, allowed pairs, shape (m,), ascending.
-        counts: how they came about; see :func:`recall_counts`.
+        counts: how they came about: ``all``, or how many each way of finding them gave and how many of
+            these were kept.
     """
 
     codes: np.ndarray
