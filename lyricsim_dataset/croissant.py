@@ -68,7 +68,7 @@ def croissant(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, Any]
         "license": builder.licence,
         "inLanguage": "es",
         "version": str(VERSION),
-        "datePublished": None if builder.source.sample or builder.source.campaign else _PAPER_MONTH,
+        "datePublished": _PAPER_MONTH if builder.source.is_upstreams else None,
         "creator": {"@type": "sc:Organization", "name": builder.source.campaign or UPSTREAM_REPOSITORY},
         "citeAs": builder.info.citation or None,
         "distribution": [_file(file) for config in built for file in config.files],

@@ -120,7 +120,7 @@ def report(
     """
     bar = partial(tqdm, desc="permutations", unit="permutation")
     document = facts(read_tables(source, min_raters), repetitions, seed, bar)
-    comparisons = [] if source.sample or source.campaign else compare(document)
+    comparisons = compare(document) if source.is_upstreams else []
     if as_json:
         print_json(_with_origin(source, document, comparisons))
         return

@@ -69,7 +69,6 @@ class BuiltConfig:
 def build_record(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, Any]:
     """Where the data came from, what wrote what, how it is split and what splits share, as plain JSON."""
     source, release = builder.source, builder.release
-    upstream = not (source.sample or source.campaign)
     return {
         "dataset": builder.dataset_name,
         "version": str(VERSION),
@@ -77,8 +76,8 @@ def build_record(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, A
         "with_lyrics": builder.config.with_lyrics,
         "min_raters": builder.config.min_raters,
         "source": {
-            "repository": UPSTREAM_REPOSITORY if upstream else None,
-            "commit": UPSTREAM_COMMIT if upstream else None,
+            "repository": UPSTREAM_REPOSITORY if source.is_upstreams else None,
+            "commit": UPSTREAM_COMMIT if source.is_upstreams else None,
             "campaign": source.campaign or None,
             "fingerprint": source.fingerprint,
             "modified": list(source.modified),

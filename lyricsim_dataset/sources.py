@@ -63,6 +63,11 @@ class SourceTree:
     sample: bool = False
     campaign: str = ""
 
+    @property
+    def is_upstreams(self) -> bool:
+        """Whether the tree is LyricSIM's, and neither the sample nor a campaign's."""
+        return not (self.sample or self.campaign)
+
     def path(self, relative: str) -> Path:
         """The place of one of upstream's files."""
         return self.folder / relative
