@@ -32,9 +32,10 @@ from lyricsim_annotation.candidates import (
     forbidden_pairs,
     recalled_pairs,
 )
-from lyricsim_annotation.catalogue import Catalogue, Song, read_catalogue
+from lyricsim_annotation.catalogue import Catalogue, read_catalogue
 from lyricsim_annotation.catalogue_scorers import CatalogueScorer, ScorerOptions
 from lyricsim_annotation.recall import neighbours, word_vectors
+from lyricsim_annotation.records import SongText
 from lyricsim_annotation.select_job import SelectionJob, choose_pairs
 from lyricsim_tools.tables import print_json, print_table
 
@@ -106,7 +107,7 @@ def invented_catalogue(songs: int, seed: int = 0) -> Catalogue:
         texts.append(words)
     width = len(str(songs))
     return Catalogue(
-        tuple(Song(f"{place:0{width}}", "", "", _text(words)) for place, words in enumerate(texts))
+        tuple(SongText(f"{place:0{width}}", "", "", _text(words)) for place, words in enumerate(texts))
     )
 
 

@@ -2,19 +2,18 @@
 
 import hashlib
 import json
-import tempfile
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from lyricsim_annotation.records import SongText, is_song_id
 from lyricsim_dataset.configurations import WHOLE
-from lyricsim_dataset.delimited import clean
 from lyricsim_dataset.loading import built_folder
 from lyricsim_models.streams import read_rows
 from lyricsim_tools.errors import UserError
+from lyricsim_tools.loading import fresh_cache
 
 Row = Mapping[str, Any]
 
@@ -29,28 +28,6 @@ _NEEDED = ("id", "lyric")
 
 
 @dataclass(frozen=True)
-class Song:
-    """One song.
-
-    Args:
-        id: its name, unique in a catalogue.
-        title: for people; may be empty.
-        artist: for people; may be empty.
-        lyric: its text, line breaks as given.
-    """
-
-    id: str
-    title: str
-    artist: str
-    lyric: str
-
-    @property
-    def text_key(self) -> str:
-        """What two songs share whose texts differ in case, white space and the coding of accents alone."""
-        return " ".join(unicodedata.normalize("NFC", self.lyric).casefold().split())
-
-
-@dataclass(frozen=True)
 class Catalogue:
     """n songs.
 
@@ -58,7 +35,7 @@ class Catalogue:
         songs: in the order of their ids, whatever the order of the rows that were read.
     """
 
-    songs: tuple[Song, ...]
+    songs: tuple[SongText, ...]
 
     def __len__(self) -> int:
         return len(self.songs)
@@ -74,7 +51,7 @@ class Catalogue:
     @cached_property
     def place(self) -> Mapping[str, int]:
         """Each song's place, from 0, by its id."""
-        return {song.id: place for place, song in enumerate(self.songs)}
+        return {song.song_id: place for place, song in enumerate(self.songs)}
 
 
 def read_catalogue(source: str) -> Catalogue:
@@ -88,7 +65,7 @@ def read_catalogue(source: str) -> Catalogue:
         UserError: it cannot be read, lacks a column, has fewer than two songs, an empty lyric, no id or one
             id twice: which row.
     """
-    songs = sorted(_songs(dataset_rows(source, "songs"), source), key=lambda song: song.id)
+    songs = sorted(_songs(dataset_rows(source, "songs"), source), key=lambda song: song.song_id)
     if len(songs) < 2:
         raise UserError(f"{source} has {len(songs)} songs", "two or more", "check the catalogue")
     return Catalogue(tuple(songs))
@@ -122,10 +99,9 @@ def _loaded_rows(name: str, config: str, *, local: bool) -> list[Row]:
     from datasets import load_dataset
     from huggingface_hub.errors import HfHubHTTPError
 
-    # The library's cache knows a local folder by its path and would serve rows from before a rebuild.
-    with tempfile.TemporaryDirectory() as fresh:
+    with fresh_cache(local) as cache:
         try:
-            return list(load_dataset(name, config, split=WHOLE, cache_dir=fresh if local else None))
+            return list(load_dataset(name, config, split=WHOLE, cache_dir=cache))
         except (ValueError, OSError, HfHubHTTPError) as error:
             raise UserError(
                 f"the configuration {config} of {name} cannot be loaded: {error}",
@@ -134,13 +110,13 @@ def _loaded_rows(name: str, config: str, *, local: bool) -> list[Row]:
             ) from error
 
 
-def _songs(rows: Iterable[Row], source: str) -> Iterator[Song]:
+def _songs(rows: Iterable[Row], source: str) -> Iterator[SongText]:
     seen: dict[str, int] = {}
     for number, row in enumerate(rows, start=1):
         values = {field: _value(row, names) for field, names in _NAMES.items()}
         _refuse_missing(row, number, source)
-        song = Song(*(str("" if value is None else value) for value in values.values()))
-        _refuse_bad(song, number, seen.setdefault(song.id, number), source)
+        song = SongText(*(str("" if value is None else value) for value in values.values()))
+        _refuse_bad(song, number, seen.setdefault(song.song_id, number), source)
         yield song
 
 
@@ -158,11 +134,11 @@ def _refuse_missing(row: Row, number: int, source: str) -> None:
         )
 
 
-def _refuse_bad(song: Song, number: int, first: int, source: str) -> None:
+def _refuse_bad(song: SongText, number: int, first: int, source: str) -> None:
     faults = {
-        "no id": not song.id.strip(),
-        f"the id {song.id!r}": "_" in song.id or song.id != clean(song.id),
-        f"the id {song.id!r}, as row {first} has": first != number,
+        "no id": not song.song_id.strip(),
+        f"the id {song.song_id!r}": not is_song_id(song.song_id),
+        f"the id {song.song_id!r}, as row {first} has": first != number,
         "an empty lyric": not song.lyric.strip(),
     }
     for fault in (name for name, found in faults.items() if found):

@@ -13,6 +13,7 @@ from lyricsim_annotation.candidates import decode, draw_codes, similarity
 from lyricsim_annotation.recall import text_vectors, word_vectors
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN
 from lyricsim_models.pair_scorers import Score, is_lexical, open_scorer, weights_digest
+from lyricsim_models.registry import has_pair_head, resolve
 from lyricsim_models.score_file import refuse_non_finite
 from lyricsim_models.team import refuse_launcher
 from lyricsim_tools.errors import UserError
@@ -84,7 +85,6 @@ class CatalogueScorer:
     @cached_property
     def _line(self) -> tuple[float, float]:
         """Slope and intercept from cosine to score: the model's own, else by the catalogue's cosines."""
-        from lyricsim_models.registry import resolve
         from lyricsim_models.sentence_folder import read_line
 
         model = self._options.scorer
@@ -159,25 +159,17 @@ def stretch(cosines: np.ndarray) -> tuple[float, float]:
 
 
 def _is_encoder(model: str) -> bool:
-    """Whether a model turns single texts into vectors; otherwise it has a head on both lyrics."""
-    from transformers import AutoConfig
-
-    from lyricsim_models.registry import resolve
-
-    found = resolve(model)
     try:
-        config = AutoConfig.from_pretrained(found.reference, revision=found.revision)
+        return not has_pair_head(resolve(model))
     except (OSError, ValueError) as error:
         raise UserError(
             f"{model} cannot be loaded: {error}",
             "lexical, a lexical scorer's JSON, a model folder, a registry name or a Hub id",
             "check --scorer or --recall, the network and `hf auth login`",
         ) from error
-    return not any(name.endswith("ForSequenceClassification") for name in config.architectures or ())
 
 
 def _is_calibrated(model: str) -> bool:
-    from lyricsim_models.registry import resolve
     from lyricsim_models.scoring import architecture_of
 
     return architecture_of(resolve(model)) == "bi-encoder"

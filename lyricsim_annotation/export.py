@@ -7,8 +7,14 @@ from typing import Any
 
 from lyricsim_annotation.database import Campaign, read_campaign
 from lyricsim_annotation.progress import ratings_of
-from lyricsim_annotation.records import Judgement
-from lyricsim_annotation.selection_folder import SELECTION_FILE, Selection, SongText, read_selection
+from lyricsim_annotation.records import Judgement, SongText
+from lyricsim_annotation.selection_folder import (
+    PAIRS_FILE,
+    SELECTION_FILE,
+    SONGS_FILE,
+    Selection,
+    read_selection,
+)
 from lyricsim_annotation.store import Store
 from lyricsim_dataset.annotations import Tables, group_pairs
 from lyricsim_dataset.consensus import RATERS_A_PAIR, kept_pairs
@@ -187,7 +193,5 @@ def _left_out(pair_id: str, judgements: Sequence[Judgement]) -> LeftOut:
 
 
 def _digests(folder: Path) -> Mapping[str, str]:
-    names = sorted(
-        path.name for path in folder.iterdir() if path.name in ("pairs.csv", "songs.jsonl", SELECTION_FILE)
-    )
-    return {name: sha256_of(folder / name) for name in names}
+    names = sorted((PAIRS_FILE, SONGS_FILE, SELECTION_FILE))
+    return {name: sha256_of(folder / name) for name in names if (folder / name).exists()}

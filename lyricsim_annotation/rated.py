@@ -4,11 +4,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lyricsim_annotation.catalogue import Row, dataset_rows
+from lyricsim_annotation.selection_folder import PAIRS_FILE
 from lyricsim_dataset.sources import RATINGS_FILE
 from lyricsim_tools.errors import UserError
 
-#: What an earlier selection folder holds its pairs in.
-PAIRS_FILE = "pairs.csv"
 # A selection's, our dataset's, and upstream's two names of the same two columns.
 _COLUMNS = (("song_a", "song_b"), ("song_id_1", "song_id_2"), ("id1", "id2"), ("id_1", "id_2"))
 

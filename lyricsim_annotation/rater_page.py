@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lyricsim_annotation.markup import Markup, fill, joined, page, tag
-from lyricsim_annotation.records import NOTE_LIMIT, SKIP_REASONS, Judgement, Task
-from lyricsim_annotation.selection_folder import Selection, SongText
+from lyricsim_annotation.records import NOTE_LIMIT, SKIP_REASONS, Judgement, SongText, Task
+from lyricsim_annotation.selection_folder import Selection
 from lyricsim_annotation.texts import Language, other, say, step_meaning, step_name
 from lyricsim_dataset.records import SCALE, ScaleStep
 

@@ -13,6 +13,7 @@ import numpy as np
 from tqdm import tqdm
 
 from lyricsim_models.features import read_lyric
+from lyricsim_models.nearest import empty_graph
 from lyricsim_tools.errors import UserError
 
 #: Up to here matrix products find the neighbours exactly.
@@ -120,17 +121,7 @@ def _exact_search(vectors: np.ndarray) -> Search:
 
 
 def _graph_search(vectors: np.ndarray, count: int) -> Search:
-    try:
-        from usearch.index import Index
-    except ImportError as error:
-        raise UserError(
-            f"a catalogue of {len(vectors)} songs without the package usearch",
-            f"usearch, above {EXACT_SONGS} songs",
-            "pip install 'lyricsim[ranking]'",
-        ) from error
-    index = Index(
-        ndim=vectors.shape[1], metric="ip", dtype="f32", expansion_search=max(_EXPANSION, 4 * count)
-    )
+    index = empty_graph(vectors, max(_EXPANSION, 4 * count), EXACT_SONGS)
     for start in _bar(range(0, len(vectors), _BLOCK), "building the graph"):
         block = vectors[start : start + _BLOCK]
         # One thread: with several, the graph would differ from run to run.

@@ -1,12 +1,42 @@
 """What the raters' page, the store and the export speak of."""
 
 import enum
+import unicodedata
 from dataclasses import dataclass
+
+from lyricsim_dataset.delimited import clean
 
 #: Why a rater may pass a pair by; the texts are in ``texts.toml``.
 SKIP_REASONS = ("unclear", "text", "language", "uneasy", "other")
 #: Characters of the note that may go with a reason.
 NOTE_LIMIT = 500
+
+
+@dataclass(frozen=True)
+class SongText:
+    """One song as raters and scorers see it.
+
+    Args:
+        song_id: its name, unique in a catalogue; see ``is_song_id``.
+        title: for people; may be empty.
+        artist: for people; may be empty.
+        lyric: its text with its line breaks.
+    """
+
+    song_id: str
+    title: str
+    artist: str
+    lyric: str
+
+    @property
+    def text_key(self) -> str:
+        """What two songs share whose texts differ in case, white space and the coding of accents alone."""
+        return " ".join(unicodedata.normalize("NFC", self.lyric).casefold().split())
+
+
+def is_song_id(text: str) -> bool:
+    """Whether a text can name a song: no underscore, which joins the ids of a pair, and no outer blanks."""
+    return "_" not in text and text == clean(text)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lyricsim_tools.arguments import at_least
 from lyricsim_tools.tables import print_json, print_table
 
 if TYPE_CHECKING:
@@ -75,14 +75,12 @@ def _add_input(group: Any) -> None:
 
 
 def _add_choice(group: Any) -> None:
-    group.add_argument("--pairs", type=_at_least(1), required=True, metavar="N", help="pairs to choose")
-    group.add_argument(
-        "--bins", type=_at_least(1), default=10, help="of the scale 0-5 (default: %(default)s)"
-    )
-    group.add_argument("--seed", type=_at_least(0), default=0, help="of every lot (default: %(default)s)")
+    group.add_argument("--pairs", type=at_least(1), required=True, metavar="N", help="pairs to choose")
+    group.add_argument("--bins", type=at_least(1), default=10, help="of the scale 0-5 (default: %(default)s)")
+    group.add_argument("--seed", type=at_least(0), default=0, help="of every lot (default: %(default)s)")
     group.add_argument(
         "--candidates",
-        type=_at_least(1),
+        type=at_least(1),
         metavar="N",
         help="pairs to score at most (default: 20 for each pair wanted, 10000 at least)",
     )
@@ -103,11 +101,11 @@ def _add_models(group: Any) -> None:
         "encoder, else words)",
     )
     group.add_argument(
-        "--batch-size", type=_at_least(1), default=32, help="texts computed at once (default: %(default)s)"
+        "--batch-size", type=at_least(1), default=32, help="texts computed at once (default: %(default)s)"
     )
     group.add_argument(
         "--max-length",
-        type=_at_least(1),
+        type=at_least(1),
         default=512,
         help="most tokens of a pair for a cross-encoder (default: %(default)s)",
     )
@@ -159,16 +157,3 @@ def _print_record(record: dict[str, Any]) -> None:
         ("pairs of a song, fewest and most", f"{most['fewest']} to {most['most']}"),
     ]
     print_table("Where they come from", ("what", "count"), facts)
-
-
-def _at_least(smallest: int) -> Callable[[str], int]:
-    def whole(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = smallest - 1
-        if value < smallest:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {smallest}")
-        return value
-
-    return whole

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,20 @@ from lyricsim_annotation.catalogue import Catalogue, read_catalogue
 from lyricsim_annotation.catalogue_scorers import CatalogueScorer, ScorerOptions
 from lyricsim_annotation.rated import RatedPair, read_rated
 from lyricsim_annotation.selection import BINS, Scored, bin_counts, choose, song_counts
-from lyricsim_annotation.selection_folder import PAIRS_FILE, SELECTION_FILE, SONGS_FILE
+from lyricsim_annotation.selection_folder import (
+    PAIR_COLUMNS,
+    PAIRS_FILE,
+    PREDICTED,
+    SELECTION_FILE,
+    SONG_KEYS,
+    SONGS_FILE,
+)
 from lyricsim_annotation.selection_plot import draw_selection
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN
 from lyricsim_tools.atomic import atomic_folder, refuse_foreign_files, write_json, write_text
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.versions import installed_versions
 
-PAIR_COLUMNS = ("pair_id", "song_a", "song_b", "predicted")
 #: Pairs that are scored, at least and for each pair wanted, where the user does not say.
 _LEAST_CANDIDATES, _CANDIDATES_A_PAIR = 10_000, 20
 _PACKAGES = ("lyricsim", "numpy", "scikit-learn", "usearch", "torch", "transformers")
@@ -211,9 +217,9 @@ def pairs_text(pairs: Scored, catalogue: Catalogue) -> str:
     """The pairs as CSV."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(PAIR_COLUMNS)
+    writer.writerow([*PAIR_COLUMNS, PREDICTED])
     for first, second, score in zip(pairs.first, pairs.second, pairs.predicted, strict=True):
-        ids = catalogue.songs[first].id, catalogue.songs[second].id
+        ids = catalogue.songs[first].song_id, catalogue.songs[second].song_id
         writer.writerow(["_".join(ids), *ids, f"{score:.6g}"])
     return stream.getvalue()
 
@@ -221,5 +227,6 @@ def pairs_text(pairs: Scored, catalogue: Catalogue) -> str:
 def songs_text(pairs: Scored, catalogue: Catalogue) -> str:
     """The songs that the pairs need, one JSON object a line, in the order of their ids."""
     used: Sequence[int] = np.union1d(pairs.first, pairs.second).tolist()
-    lines = [json.dumps(asdict(catalogue.songs[place]), ensure_ascii=False) for place in used]
+    rows = [dict(zip(SONG_KEYS, astuple(catalogue.songs[place]), strict=True)) for place in used]
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     return "".join(f"{line}\n" for line in lines)

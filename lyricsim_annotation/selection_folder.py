@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from lyricsim_annotation.records import SongText, is_song_id
 from lyricsim_dataset.delimited import Problems, Row, clean, read_delimited
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN
 from lyricsim_tools.errors import UserError
@@ -20,27 +21,12 @@ SONGS_FILE = "songs.jsonl"
 #: Settings and provenance of the selection; absent from a folder made by hand.
 SELECTION_FILE = "selection.json"
 
-_PAIR_COLUMNS = ("pair_id", "song_a", "song_b")
-_PREDICTED = "predicted"
-_SONG_KEYS = ("id", "title", "artist", "lyric")
+#: Of the pairs' file: those that must be there, and the one that may be.
+PAIR_COLUMNS = ("pair_id", "song_a", "song_b")
+PREDICTED = "predicted"
+#: Of a song in the songs' file, in the order of ``SongText``.
+SONG_KEYS = ("id", "title", "artist", "lyric")
 _HOW = "make it with `lyricsim-annotate select`, or by hand as docs/annotation.md says"
-
-
-@dataclass(frozen=True)
-class SongText:
-    """One song as raters see it.
-
-    Args:
-        song_id: without underscores, which join the two ids of a pair.
-        title: may be empty.
-        artist: may be empty.
-        lyric: NFC, lines ended by a line feed.
-    """
-
-    song_id: str
-    title: str
-    artist: str
-    lyric: str
 
 
 @dataclass(frozen=True)
@@ -122,7 +108,7 @@ def read_pairs(path: Path, songs: Mapping[str, SongText]) -> list[ChosenPair]:
     problems = Problems(path)
     pairs: list[ChosenPair] = []
     seen: dict[frozenset[str], int] = {}
-    for row in read_delimited(path, ",", _PAIR_COLUMNS):
+    for row in read_delimited(path, ",", PAIR_COLUMNS):
         _check_pair(problems, row, songs, seen)
         pairs.append(ChosenPair(row["pair_id"], row["song_a"], row["song_b"], _predicted(problems, row)))
     problems.raise_if_any("one row a pair: two different songs, their ids joined by an underscore as its id")
@@ -148,7 +134,7 @@ def _check_pair(
 
 
 def _predicted(problems: Problems, row: Row) -> float | None:
-    text = row.values.get(_PREDICTED, "")
+    text = row.values.get(PREDICTED, "")
     if not text:
         return None
     try:
@@ -156,7 +142,7 @@ def _predicted(problems: Problems, row: Row) -> float | None:
     except ValueError:
         value = math.nan
     if not RATING_MIN <= value <= RATING_MAX:
-        problems.add(row.number, _PREDICTED, text, f"not a number {RATING_MIN} to {RATING_MAX}")
+        problems.add(row.number, PREDICTED, text, f"not a number {RATING_MIN} to {RATING_MAX}")
     return value
 
 
@@ -170,17 +156,17 @@ def _song(problems: Problems, number: int, line: str) -> SongText | None:
     if not isinstance(value, dict):
         problems.add(number, "JSON", line, "not an object")
         return None
-    texts = {key: value.get(key, "") for key in _SONG_KEYS}
+    texts = {key: value.get(key, "") for key in SONG_KEYS}
     for key, text in texts.items():
         if not isinstance(text, str):
             problems.add(number, key, text, "not a text")
         elif key in ("id", "lyric") and not text.strip():
             problems.add(number, key, text, "empty")
-    if isinstance(texts["id"], str) and ("_" in texts["id"] or texts["id"] != clean(texts["id"])):
+    if isinstance(texts["id"], str) and not is_song_id(texts["id"]):
         problems.add(
             number, "id", texts["id"], "an underscore, which joins the ids of a pair, or outer blanks"
         )
-    return SongText(*(clean(texts[key]) for key in _SONG_KEYS)) if len(problems.found) == before else None
+    return SongText(*(clean(texts[key]) for key in SONG_KEYS)) if len(problems.found) == before else None
 
 
 def _lines(path: Path) -> list[str]:

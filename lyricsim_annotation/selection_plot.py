@@ -1,7 +1,6 @@
-"""A selection drawn: what the candidates were like, what was chosen; the only module here with matplotlib.
+"""A selection drawn: what the candidates were like, what was chosen.
 
-Colours are Okabe and Ito's, which colour-blind readers tell apart; the two series also differ in how they
-are drawn.
+The two series differ in colour and in how they are drawn.
 """
 
 from pathlib import Path
@@ -11,19 +10,10 @@ import numpy as np
 
 from lyricsim_annotation.selection import Scored, bin_counts, song_counts
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.pictures import BLUE, RED, draw_picture
 
 NAME = "selection"
-_BEFORE, _AFTER = "#D55E00", "#0072B2"
-# Settings that make the same data give the same file.
-_STYLE = {
-    "font.size": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 12,
-    "svg.hashsalt": "lyricsim",
-    "svg.fonttype": "path",
-}
+_BEFORE, _AFTER = RED, BLUE
 # Counts that differ by more than this are drawn on a logarithmic axis.
 _WIDE = 100
 
@@ -44,18 +34,14 @@ def draw_selection(
     Raises:
         UserError: matplotlib is not installed.
     """
-    matplotlib = _matplotlib()
-    # Not pyplot: it would keep every figure and choose a window system.
-    from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(11, 4.5), layout="constrained")
+    def draw(figure: Any) -> None:
         scores, coverage = figure.subplots(1, 2)
         _draw_scores(scores, candidates, chosen, bins)
         rows = np.random.default_rng(seed).permutation(len(candidates))[: len(chosen)]
         _draw_coverage(coverage, candidates.take(rows), chosen, songs)
-        for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
-            figure.savefig(folder / f"{NAME}.{ending}", format=ending, dpi=150, metadata=metadata)
+
+    draw_picture(draw, folder / NAME, (11, 4.5))
 
 
 def _draw_scores(axes: Any, candidates: Scored, chosen: Scored, bins: int) -> None:
@@ -95,13 +81,3 @@ def _draw_coverage(axes: Any, drawn: Scored, chosen: Scored, songs: int) -> None
     axes.set(xlabel="pairs of a song", ylabel="songs", title=f"Coverage of the {songs:,} songs")
     axes.margins(y=0.25)
     axes.legend(frameon=False, loc="upper right")
-
-
-def _matplotlib() -> Any:
-    try:
-        import matplotlib
-    except ModuleNotFoundError as error:
-        raise UserError(
-            "matplotlib is not installed", "matplotlib, for the plot", "pip install 'lyricsim[plots]'"
-        ) from error
-    return matplotlib

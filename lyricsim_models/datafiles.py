@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from lyricsim_models.pair_table import PairTable, pair_table
 from lyricsim_models.streams import read_rows
 from lyricsim_tools.errors import UserError
+from lyricsim_tools.loading import fresh_cache
 
 SPLITS = ("train", "validation", "test")
 FILE_KINDS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
@@ -142,12 +142,9 @@ def _dataset_splits(dataset: str, config: str | None) -> dict[str, dict[str, lis
     from huggingface_hub.errors import HfHubHTTPError
 
     local = Path(dataset).is_dir()
-    # The library's cache knows a local folder by its path and would serve rows from before a rebuild.
-    with tempfile.TemporaryDirectory() as fresh:
+    with fresh_cache(local) as cache:
         try:
-            loaded = load_dataset(
-                str(Path(dataset).resolve()) if local else dataset, config, cache_dir=fresh if local else None
-            )
+            loaded = load_dataset(str(Path(dataset).resolve()) if local else dataset, config, cache_dir=cache)
         except (ValueError, FileNotFoundError, ConnectionError, HfHubHTTPError) as error:
             raise UserError(
                 f"{dataset} cannot be loaded: {error}",

@@ -171,13 +171,14 @@ def cosines(vectors_of: Embed, pairs: Sequence[LyricPair]) -> np.ndarray:
     place = {text: position for position, text in enumerate(texts)}
     if not texts:
         return np.empty(0)
-    unit = _unit_rows(vectors_of(texts))
+    unit = unit_rows(vectors_of(texts))
     first, second = (unit[[place[pair[side]] for pair in pairs]] for side in (0, 1))
     product = first.multiply(second) if hasattr(first, "multiply") else first * second
     return np.asarray(product.sum(axis=1), dtype=np.float64).ravel()
 
 
-def _unit_rows(vectors: Any) -> Any:
+def unit_rows(vectors: Any) -> Any:
+    """Rows of length 1, dense ones in double precision; a zero row stays zero."""
     from sklearn.preprocessing import normalize
 
     return normalize(vectors if hasattr(vectors, "multiply") else np.asarray(vectors, dtype=np.float64))

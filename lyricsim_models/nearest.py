@@ -1,5 +1,7 @@
 """Nearest neighbours among unit vectors: exact where that is fast, by a graph where it is not."""
 
+from typing import Any
+
 import numpy as np
 
 from lyricsim_tools.errors import UserError
@@ -38,18 +40,30 @@ def nearest(
     return rows, found
 
 
-def _graph_search(vectors: np.ndarray, queries: np.ndarray, count: int) -> np.ndarray:
+def empty_graph(vectors: np.ndarray, expansion: int, exact_limit: int) -> Any:
+    """A usearch index by inner product, to which rows of ``vectors`` can be added.
+
+    Args:
+        vectors: shape (n, width), float32.
+        expansion: of a search: more is slower and misses less.
+        exact_limit: up to this n no graph is needed, for the message.
+
+    Raises:
+        UserError: usearch is not installed.
+    """
     try:
         from usearch.index import Index
     except ImportError as error:
         raise UserError(
             f"a catalogue of {len(vectors)} songs without the package usearch",
-            f"usearch, above {EXACT_LIMIT} songs",
-            "pip install usearch",
+            f"usearch, above {exact_limit} songs",
+            "pip install 'lyricsim[ranking]' (or pip install usearch)",
         ) from error
-    index = Index(
-        ndim=vectors.shape[1], metric="ip", dtype="f32", expansion_search=max(_EXPANSION_SEARCH, 2 * count)
-    )
+    return Index(ndim=vectors.shape[1], metric="ip", dtype="f32", expansion_search=expansion)
+
+
+def _graph_search(vectors: np.ndarray, queries: np.ndarray, count: int) -> np.ndarray:
+    index = empty_graph(vectors, max(_EXPANSION_SEARCH, 2 * count), EXACT_LIMIT)
     index.add(np.arange(len(vectors)), vectors)
     wanted = min(_OVERSAMPLING * count, len(vectors))
     return np.stack([np.asarray(index.search(query, wanted).keys, dtype=np.int64) for query in queries])

@@ -14,7 +14,7 @@ from lyricsim_models.features import Embed
 from lyricsim_models.nearest import nearest
 from lyricsim_models.pair_scorers import OpenScorer, is_lexical, open_scorer, weights_digest
 from lyricsim_models.pair_table import is_identity
-from lyricsim_models.registry import resolve, unloadable
+from lyricsim_models.registry import has_pair_head, resolve, unloadable
 from lyricsim_models.score_file import refuse_existing, refuse_non_finite
 from lyricsim_models.streams import check_rows, read_rows
 from lyricsim_models.team import refuse_launcher
@@ -186,19 +186,11 @@ def _open(job: RankingJob, model: str) -> OpenScorer:
 
 
 def _is_cross_encoder(model: str) -> bool:
-    """A model with a head on both lyrics; any other one is used as a sentence encoder.
-
-    Raises:
-        UserError: there is no such model.
-    """
-    from transformers import AutoConfig
-
     found = resolve(model)
     try:
-        config = AutoConfig.from_pretrained(found.reference, revision=found.revision)
+        return has_pair_head(found)
     except (OSError, ValueError) as error:
         raise unloadable(found, error) from error
-    return any(name.endswith("ForSequenceClassification") for name in config.architectures or ())
 
 
 def _rescore(

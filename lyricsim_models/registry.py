@@ -266,6 +266,19 @@ def _folder_packages(folder: Path) -> tuple[str, ...]:
     return ("sentencepiece", "protobuf") if converts else ()
 
 
+def has_pair_head(model: Model) -> bool:
+    """Whether a model has a head on both lyrics; any other one is used as a sentence encoder.
+
+    Raises:
+        OSError: there is no such model.
+        ValueError: it is of a kind that transformers does not know.
+    """
+    from transformers import AutoConfig
+
+    config = AutoConfig.from_pretrained(model.reference, revision=model.revision)
+    return any(name.endswith("ForSequenceClassification") for name in config.architectures or ())
+
+
 def unloadable(model: Model, error: Exception) -> UserError:
     """What a user is told where transformers cannot load a model."""
     return UserError(

@@ -1,6 +1,5 @@
 """LyricSIM as mteb tasks: the published test split, unseen songs, all pairs, and the blocks of songs."""
 
-import tempfile
 from collections.abc import Mapping
 from itertools import combinations_with_replacement
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from mteb.abstasks.task_metadata import TaskMetadata
-from sklearn.preprocessing import normalize
 
 from lyricsim_dataset.configurations import WHOLE
 from lyricsim_dataset.loading import FOLDER_VARIABLE, built_folder
@@ -16,9 +14,11 @@ from lyricsim_dataset.song_splits import SONG_GROUPS
 from lyricsim_dataset.sources import UPSTREAM_COMMIT, UPSTREAM_REPOSITORY
 from lyricsim_models.cross_validation import all_pairs
 from lyricsim_models.datafiles import read_splits
+from lyricsim_models.features import unit_rows
 from lyricsim_models.pair_table import PairTable
 from lyricsim_mteb.similarity_task import Pairs, SimilarityTask
 from lyricsim_tools.citation import PAPER_BIBTEX, PAPER_URL
+from lyricsim_tools.loading import fresh_cache
 
 _SPANISH = ["spa-Latn"]
 _BLOCKS = [f"{a}-{b}" for a, b in combinations_with_replacement(range(SONG_GROUPS), 2)]
@@ -68,8 +68,7 @@ class _LyricTask(SimilarityTask):
 
     def cosines(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """In double precision, as ``lyricsim_models.features.cosines`` has it."""
-        sides = (normalize(side.astype(np.float64)) for side in (first, second))
-        return np.asarray(np.multiply(*sides).sum(axis=1))
+        return np.asarray((unit_rows(first) * unit_rows(second)).sum(axis=1))
 
 
 class LyricSIM(_LyricTask):
@@ -121,10 +120,9 @@ class LyricSIMBlocks(_LyricTask):
     def _song_groups(self) -> dict[str, int]:
         from datasets import load_dataset
 
-        # A rebuilt folder must not be answered from the library's cache.
-        with tempfile.TemporaryDirectory() as fresh:
-            cache = None if self._place() == self.source else fresh
-            songs = load_dataset(self._place(), "songs", split=WHOLE, cache_dir=cache)
+        place = self._place()
+        with fresh_cache(Path(place).is_dir()) as cache:
+            songs = load_dataset(place, "songs", split=WHOLE, cache_dir=cache)
             return dict(zip(songs["song_id"], songs["song_group"], strict=True))
 
 

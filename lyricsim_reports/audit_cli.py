@@ -11,9 +11,9 @@ from lyricsim_reports.audit import Audit, audit, config_split, read_split
 from lyricsim_reports.audit_page import audit_page
 from lyricsim_reports.benchmark import Benchmark, read_benchmark
 from lyricsim_reports.learning import SHARES, learning_curves
-from lyricsim_reports.options import at_least
 from lyricsim_reports.page import Page, to_html, to_markdown
 from lyricsim_reports.plain import without_nan
+from lyricsim_tools.arguments import at_least
 from lyricsim_tools.atomic import write_json, write_text
 from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json

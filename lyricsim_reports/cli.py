@@ -14,12 +14,12 @@ from lyricsim_dataset.splits import SEED
 from lyricsim_reports.benchmark import read_benchmark
 from lyricsim_reports.figure_data import figure_data
 from lyricsim_reports.figures import draw_all
-from lyricsim_reports.options import at_least
 from lyricsim_reports.page import to_html, to_markdown
 from lyricsim_reports.plain import without_nan
 from lyricsim_reports.reliability import card_sentence, reliability
 from lyricsim_reports.report import Findings, report_page
 from lyricsim_reports.sts_gold import read_sts
+from lyricsim_tools.arguments import at_least
 from lyricsim_tools.atomic import atomic_folder, write_json, write_text
 from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table

@@ -1,7 +1,7 @@
-"""The paper's five figures, drawn; the only module that knows matplotlib.
+"""The paper's five figures, drawn.
 
-Colours are those of Okabe and Ito and a cut of viridis, which colour-blind readers tell apart; a series also
-differs from its neighbour in line, marker or place.
+Colours are those of all our pictures and a cut of viridis, which colour-blind readers tell apart; a series
+also differs from its neighbour in line, marker or place.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,21 +10,10 @@ from typing import Any
 
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN
 from lyricsim_reports.figure_data import BUCKET, Curve, FigureData, Point
-from lyricsim_tools.atomic import atomic_file
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.pictures import BLACK, BLUE, GREEN, RED, draw_picture
 
-BLUE, RED, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 _SERIES = (BLUE, RED, GREEN)
 _DASHES = ("-", "--", ":")
-# Settings that make the same data give the same file.
-_STYLE = {
-    "font.size": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 12,
-    "svg.hashsalt": "lyricsim",
-    "svg.fonttype": "path",
-}
 
 
 def draw_all(data: FigureData, folder: Path) -> dict[str, str]:
@@ -44,27 +33,8 @@ def draw_all(data: FigureData, folder: Path) -> dict[str, str]:
 
 
 def _save(draw: Callable[[Any, FigureData], None], data: FigureData, path: Path) -> str:
-    matplotlib = _matplotlib()
-    # Not pyplot: it would keep every figure and choose a window system.
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(7.5, 4.5), layout="constrained")
-        draw(figure, data)
-        for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
-            with atomic_file(path.with_suffix(f".{ending}")) as partial:
-                figure.savefig(partial, format=ending, dpi=150, metadata=metadata)
+    draw_picture(lambda figure: draw(figure, data), path, (7.5, 4.5))
     return path.with_suffix(".svg").read_text("utf-8")
-
-
-def _matplotlib() -> Any:
-    try:
-        import matplotlib
-    except ModuleNotFoundError as error:
-        raise UserError(
-            "matplotlib is not installed", "matplotlib, for the figures", "pip install 'lyricsim[plots]'"
-        ) from error
-    return matplotlib
 
 
 def _lengths(figure: Any, data: FigureData) -> None:
@@ -82,12 +52,12 @@ def _lengths(figure: Any, data: FigureData) -> None:
 
 
 def _composition(figure: Any, data: FigureData) -> None:
-    from matplotlib import patheffects
+    from matplotlib import colormaps, patheffects
     from matplotlib.colors import LinearSegmentedColormap
 
     figure.set_size_inches(7.5, 6.5)
     axes = figure.subplots()
-    viridis = _matplotlib().colormaps["viridis"]
+    viridis = colormaps["viridis"]
     # White numbers can't be read on the yellow end.
     dark = LinearSegmentedColormap.from_list("dark", viridis([0.0, 0.2, 0.4, 0.6, 0.8]))
     most = max((c.pairs for c in data.cells), default=1)

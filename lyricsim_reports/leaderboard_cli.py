@@ -8,11 +8,11 @@ from pathlib import Path
 from lyricsim_reports.benchmark import read_benchmark
 from lyricsim_reports.leaderboard import Leaderboard, leaderboard_page, make_leaderboard, read_results
 from lyricsim_reports.measured import RESAMPLES
-from lyricsim_reports.options import at_least
 from lyricsim_reports.page import to_html, to_markdown
 from lyricsim_reports.plain import without_nan
 from lyricsim_reports.result_file import parse_result
 from lyricsim_reports.run_result import Naming, read_runs, result_of
+from lyricsim_tools.arguments import at_least
 from lyricsim_tools.atomic import write_json, write_text
 from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table

@@ -1,6 +1,5 @@
 """Song groups of a data set, and the blocks of cross-validation that they make."""
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from lyricsim_models.baselines import song_pairs
 from lyricsim_models.cross_validation import Fold
 from lyricsim_models.pair_table import PairTable
 from lyricsim_tools.errors import UserError
+from lyricsim_tools.loading import fresh_cache
 
 # The configuration and columns in which the published data set says which group a song is in.
 SONGS, SONG_ID, SONG_GROUP = "songs", "song_id", "song_group"
@@ -90,9 +90,7 @@ def _published_groups(dataset: str) -> dict[str, int]:
 
     if SONGS not in get_dataset_config_names(dataset):
         return {}
-    local = Path(dataset).is_dir()
-    # A rebuilt folder must not be answered from the library's cache.
-    with tempfile.TemporaryDirectory() as fresh:
-        parts = load_dataset(dataset, SONGS, cache_dir=fresh if local else None)
+    with fresh_cache(Path(dataset).is_dir()) as cache:
+        parts = load_dataset(dataset, SONGS, cache_dir=cache)
         rows = [row for part in parts.values() for row in part.select_columns([SONG_ID, SONG_GROUP])]
     return {row[SONG_ID]: row[SONG_GROUP] for row in rows if row[SONG_GROUP] >= 0}

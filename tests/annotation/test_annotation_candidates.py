@@ -16,16 +16,17 @@ from lyricsim_annotation.candidates import (
     forbidden_pairs,
     recalled_pairs,
 )
-from lyricsim_annotation.catalogue import Catalogue, Song
+from lyricsim_annotation.catalogue import Catalogue
 from lyricsim_annotation.catalogue_scorers import CatalogueScorer, ScorerOptions, stretch
 from lyricsim_annotation.recall import neighbours, text_vectors, word_vectors
+from lyricsim_annotation.records import SongText
 from lyricsim_models.lexical import default_lexical_scorer
 from lyricsim_models.tiny import write_tiny_model
 from lyricsim_tools.errors import UserError
 
 
 def catalogue_of(lyrics):
-    return Catalogue(tuple(Song(song, "", "", lyric) for song, lyric in sorted(lyrics.items())))
+    return Catalogue(tuple(SongText(song, "", "", lyric) for song, lyric in sorted(lyrics.items())))
 
 
 def codes_of(vectors, count, **options):
@@ -75,7 +76,7 @@ def test_rated_pairs_in_either_order_and_identical_texts_are_left_out():
 @pytest.mark.parametrize("budget", [60, 200, 500])
 def test_recall_keeps_to_its_budget_and_to_what_is_allowed(budget):
     catalogue = catalogue_of(invented_lyrics(60))
-    rated = list(itertools.combinations([song.id for song in catalogue.songs], 2))[::3]
+    rated = list(itertools.combinations([song.song_id for song in catalogue.songs], 2))[::3]
     forbidden = forbidden_pairs(catalogue, rated)
     vectors = word_vectors([song.lyric for song in catalogue.songs])
     recalled = recalled_pairs(vectors, forbidden, budget, seed=0)

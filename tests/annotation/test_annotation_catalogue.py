@@ -2,8 +2,9 @@ import pandas
 import pytest
 from song_files import song_rows, write_csv, write_jsonl
 
-from lyricsim_annotation.catalogue import Song, read_catalogue
+from lyricsim_annotation.catalogue import read_catalogue
 from lyricsim_annotation.rated import read_rated
+from lyricsim_annotation.records import SongText
 from lyricsim_dataset.cli import main as dataset_command
 from lyricsim_tools.errors import UserError
 
@@ -28,7 +29,7 @@ def test_csv_jsonl_and_parquet_give_the_same_songs_whatever_the_order_of_rows(tm
         tmp_path / "songs.parquet",
     ]
     first, *others = [read_catalogue(str(file)) for file in files]
-    assert [song.id for song in first.songs] == [row["id"] for row in rows]
+    assert [song.song_id for song in first.songs] == [row["id"] for row in rows]
     assert first.songs[0].lyric == rows[0]["lyric"]
     assert all(other.fingerprint == first.fingerprint for other in others)
 
@@ -36,13 +37,13 @@ def test_csv_jsonl_and_parquet_give_the_same_songs_whatever_the_order_of_rows(tm
 def test_our_datasets_column_names_are_known_and_title_and_artist_may_be_absent(tmp_path):
     rows = song_rows(3)
     songs = read_catalogue(str(write_csv(tmp_path / "songs.csv", renamed(rows)))).songs
-    assert songs[0] == Song(rows[0]["id"], "", "", rows[0]["lyric"])
+    assert songs[0] == SongText(rows[0]["id"], "", "", rows[0]["lyric"])
 
 
 def test_numbers_and_nulls_of_jsonl_become_texts(tmp_path):
     rows = [{"id": 7, "title": None, "lyric": "uno"}, {"id": 8, "title": "dos", "lyric": "dos"}]
     songs = read_catalogue(str(write_jsonl(tmp_path / "songs.jsonl", rows))).songs
-    assert [(song.id, song.title) for song in songs] == [("7", ""), ("8", "dos")]
+    assert [(song.song_id, song.title) for song in songs] == [("7", ""), ("8", "dos")]
 
 
 def test_a_built_dataset_is_a_catalogue_and_its_annotations_are_rated_pairs(sample_folder):
@@ -50,7 +51,7 @@ def test_a_built_dataset_is_a_catalogue_and_its_annotations_are_rated_pairs(samp
     rated = read_rated(str(sample_folder))
     assert all(song.title and song.artist and song.lyric for song in songs)
     assert len(rated) == len(songs) * (len(songs) - 1) // 2
-    assert set().union(*rated) == {song.id for song in songs}
+    assert set().union(*rated) == {song.song_id for song in songs}
 
 
 @pytest.mark.parametrize(

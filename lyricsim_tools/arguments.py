@@ -1,4 +1,4 @@
-"""What the commands of this room share on their command lines."""
+"""What commands share on their command lines."""
 
 import argparse
 from collections.abc import Callable
