@@ -28,6 +28,9 @@ class Team(Protocol):
     def gather(self, items: list[Any]) -> list[Any]:
         """The items of all processes, in the order of their ranks."""
 
+    def close(self) -> None:
+        """Part with the other processes; every process calls this once the work is done."""
+
 
 class Alone:
     """A team of one process."""
@@ -43,6 +46,9 @@ class Alone:
     def gather(self, items: list[Any]) -> list[Any]:
         """The items themselves."""
         return items
+
+    def close(self) -> None:
+        """There is nobody to part with."""
 
 
 def refuse_launcher(what: str) -> None:

@@ -233,7 +233,11 @@ class Workers:
         self._accelerator.log(values, step=step)
 
     def close(self) -> None:
-        """Part with the other processes; call once, at the end."""
+        """Part with the other processes; every process calls this once the work is done.
+
+        Without it the threads of the process group may outlive the interpreter, and a process that did all
+        its work then ends with SIGABRT now and then.
+        """
         self._accelerator.end_training()
 
     def release(self) -> None:

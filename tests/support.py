@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+#: Put before a script that is launched in several processes: it then has to part with its process group.
+RUN_AND_PART = REPOSITORY / "tests" / "run_and_part.py"
 SHARED = Path(os.environ.get("LYRICSIM_SHARED", REPOSITORY.parent / "shared"))
 
 

@@ -133,6 +133,7 @@ def score_pairs(options: argparse.Namespace) -> None:
         symmetric=options.symmetric,
     )
     record = predict_file(job, scorer)
+    scorer.team.close()
     if not scorer.team.is_main:
         return
     if options.json:

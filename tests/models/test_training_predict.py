@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 from invented import invented_rows, invented_songs, write_rows
-from support import REPOSITORY
+from support import REPOSITORY, RUN_AND_PART
 
 from lyricsim_models.lexical import default_lexical_scorer
 
@@ -141,19 +141,9 @@ def test_a_killed_run_goes_on_where_it_was_and_ends_with_the_same_file(tmp_path)
 def test_two_processes_share_the_work_and_give_the_scores_of_one(run, trained, other_pairs, tmp_path):
     model = str(trained / "cross-encoder")
     options = ("--model", model, "--input", str(other_pairs), "--window", "20")
-    launch = [
-        "-m",
-        "torch.distributed.run",
-        "--nproc_per_node",
-        "2",
-        "--master_port",
-        "0",
-        "--rdzv_backend",
-        "c10d",
-    ]
-    launch += ["--rdzv_endpoint", "127.0.0.1:0"]
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
     done = subprocess.run(
-        [sys.executable, *launch, SCRIPT, *options, "--output", str(tmp_path / "two.csv")],
+        [sys.executable, *launch, str(RUN_AND_PART), SCRIPT, *options, "--output", str(tmp_path / "two.csv")],
         env=os.environ | {"ACCELERATE_USE_CPU": "true"},
         capture_output=True,
         text=True,

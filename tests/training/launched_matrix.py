@@ -21,6 +21,7 @@ def main() -> None:
         run(job, splits, workers)
     if workers.is_main:
         Path(plan["report"]).write_text(json.dumps({"processes": workers.world}))
+    workers.close()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from support import REPOSITORY
+from support import REPOSITORY, RUN_AND_PART
 
 FINETUNE = REPOSITORY / "training" / "finetune.py"
 # The name of a family of models to the folder of a tiny one.
@@ -23,7 +23,7 @@ def command(script: Path, arguments: Sequence[object], processes: int = 1) -> li
     if processes == 1:
         return [sys.executable, str(script), *map(str, arguments)]
     launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={processes}"]
-    return [sys.executable, *launcher, str(script), *map(str, arguments)]
+    return [sys.executable, *launcher, str(RUN_AND_PART), str(script), *map(str, arguments)]
 
 
 def start(
