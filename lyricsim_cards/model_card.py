@@ -145,11 +145,10 @@ def _with_interval(scores: Mapping[str, Any], key: str) -> str:
 
 
 def _behaviour(model: ModelFolder) -> str:
-    test, recipe = model.scores("test"), model.settings["recipe"]
-    symmetric = model.is_bi_encoder or recipe.get("symmetric")
+    test = model.scores("test")
     asymmetry = {"mean": 0.0, "max": 0.0} if model.is_bi_encoder else test.get("asymmetry", {})
     rows = [
-        ("order of the two lyrics", "does not matter" if symmetric else "matters: average both orders"),
+        ("order of the two lyrics", _order(model)),
         ("asymmetry: mean difference of the two orders, points of 0–5", _points(asymmetry.get("mean"))),
         ("asymmetry: largest difference", _points(asymmetry.get("max"))),
         ("length bias: Pearson of scores and the pair's words", _points(test.get("length_correlation"))),
@@ -161,6 +160,14 @@ def _behaviour(model: ModelFolder) -> str:
         ("pairs cut to the longest input", _cut(model.run.get("truncated_pairs"))),
     ]
     return table(["on the test split", ""], rows)
+
+
+def _order(model: ModelFolder) -> str:
+    if model.is_bi_encoder:
+        return "does not matter"
+    if model.settings["recipe"].get("symmetric"):
+        return "matters to the code above; the figures here are means of both orders, so average both"
+    return "matters: average both orders"
 
 
 def _line_breaks(model: ModelFolder) -> str:

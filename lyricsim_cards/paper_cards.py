@@ -44,7 +44,7 @@ def render_paper_card(entry: ModelEntry) -> str:
         "line_breaks": _line_breaks(entry),
         "length": f"{entry.max_tokens} tokens for both lyrics together",
         "precision": "half precision (fp16) is safe" if entry.fp16 else "no fp16: use bf16 or none",
-        "note": entry.note or "none",
+        "note": _note(entry),
         "rights": licence_sentence(entry.hub_id),
         "bibtex": PAPER_BIBTEX,
     }
@@ -83,6 +83,11 @@ def _quoted(paper: PaperResult) -> dict[str, str]:
         ),
         "sts_sentence": f" On Spanish STS the paper quotes {sts:.2f}, combined." if sts else "",
     }
+
+
+def _note(entry: ModelEntry) -> str:
+    mirror = f"Mirror: `{entry.mirror}`." if entry.mirror else ""
+    return f"{entry.note} {mirror}".strip() or "none"
 
 
 def _line_breaks(entry: ModelEntry) -> str:

@@ -12,7 +12,7 @@ from sentence_transformers import CrossEncoder
 
 {lyrics}
 model = CrossEncoder("{reference}")
-print(model.predict([(first, second)]))  # one score a pair, 0 to 5
+print(model.predict([(first, second)]))  # one score a pair on the scale of 0 to 5, not clipped to it
 ```
 
 or in transformers alone:

@@ -144,7 +144,9 @@ class _Deck:
 
 def _deck(ratings: Sequence[Rating], within: Within) -> _Deck:
     if within == "each annotator":
-        ratings = sorted(ratings, key=lambda rating: rating.annotator)
+        # By first appearance: ids may be the platform's or renumbered, and no draw may depend on that.
+        order = {rating.annotator: place for place, rating in reversed(list(enumerate(ratings)))}
+        ratings = sorted(ratings, key=lambda rating: order[rating.annotator])
     values = np.array([rating.rating for rating in ratings], dtype=np.int64)
     places: dict[str, list[int]] = {}
     for place, rating in enumerate(ratings):

@@ -207,9 +207,9 @@ def _split_parts(board: Leaderboard) -> list[Part]:
     rows = tuple(_split_row(m) for m in order)
     columns = ("system", "configuration", "protocol", "pairs", *_SPLIT_FIGURES)
     note = (
-        "A test split of 65 to 68 pairs leaves intervals of ten to thirty points either way. Both songs "
-        "of practically every test pair of filtered are known from training; filtered-paper-split has "
-        "every test pair in training too and is for reproduction only."
+        "A test split of 65 to 68 pairs leaves wide intervals. Both songs of every test pair of filtered are "
+        "known from training; filtered-paper-split has every test pair in training or validation too and is "
+        "for reproduction only."
     )
     floors = frozenset(i for i, m in enumerate(order) if m.result.kind == "floor")
     return [Table(columns, rows, marked=floors), Text(note)]

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -69,6 +69,15 @@ def test_permutations_depend_on_their_seed_alone(upstream: Upstream) -> None:
     first = permuted_alphas(ratings, "all ratings", 3, seed=5)
     assert permuted_alphas(ratings, "all ratings", 3, seed=5) == first
     assert permuted_alphas(ratings, "all ratings", 3, seed=6) != first
+
+
+def test_permutations_do_not_depend_on_what_the_annotators_are_called(upstream: Upstream) -> None:
+    ratings = upstream.tables.ratings
+    names = sorted({rating.annotator for rating in ratings})
+    other = dict(zip(names, reversed(names), strict=True))
+    renamed = [replace(rating, annotator=other[rating.annotator]) for rating in ratings]
+    found = permuted_alphas(ratings, "each annotator", 3, seed=5)
+    assert permuted_alphas(renamed, "each annotator", 3, seed=5) == found
 
 
 def test_a_permutation_without_repetition_is_refused() -> None:

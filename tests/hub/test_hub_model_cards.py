@@ -50,6 +50,15 @@ def test_a_card_states_everything_the_run_knows(tmp_path):
         assert fact in card, fact
 
 
+@pytest.mark.parametrize(
+    ("symmetric", "said"),
+    [(False, "matters: average both orders"), (True, "the figures here are means of both orders")],
+)
+def test_a_card_says_whether_its_code_scores_as_its_figures_were_made(tmp_path, symmetric, said):
+    card = card_of(run_folder(tmp_path / "r", recipe={**RECIPE, "symmetric": symmetric}))
+    assert said in card
+
+
 def test_every_hyper_parameter_is_in_the_card(tmp_path):
     card = card_of(run_folder(tmp_path / "r", recipe={**RECIPE, "something_new": 7}))
     assert "| `something_new` | 7 |" in card
