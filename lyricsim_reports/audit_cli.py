@@ -1,4 +1,4 @@
-"""``lyricsim-audit``: what a split gives away, and what models without meaning score on it."""
+"""What a split gives away, and what models without meaning score on it."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""``lyricsim-report``: the paper's tables and figures from the data, beside the paper's own."""
+"""The paper's tables and figures from the data, beside the paper's own."""
 
 import argparse
 import dataclasses

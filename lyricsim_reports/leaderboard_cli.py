@@ -1,4 +1,4 @@
-"""``lyricsim-leaderboard``: turn runs into result files, check them, and render the leaderboard."""
+"""Turn runs into result files, check them, and render the leaderboard."""
 
 import argparse
 import sys

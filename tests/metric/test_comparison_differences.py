@@ -1,5 +1,6 @@
 """Two systems compared: known figures, symmetry, and honest p-values."""
 
+import itertools
 import math
 
 import numpy as np
@@ -208,6 +209,20 @@ def test_equal_systems_are_called_different_no_more_often_than_promised():
     ]
     # Three standard deviations above 5 % of 300.
     assert (np.mean(np.array(p_values) < 0.05, axis=0) < 0.088).all()
+
+
+@pytest.mark.parametrize(("between", "difference"), [(0.8, 0.06), (0.93, 0.04)])
+def test_the_smallest_difference_that_68_pairs_can_tell_is_as_the_page_says(between, difference):
+    below, above = difference - 0.01, difference + 0.005
+    assert williams_p_value(0.88 + below / 2, 0.88 - below / 2, between, 68) > 0.05
+    assert williams_p_value(0.88 + above / 2, 0.88 - above / 2, between, 68) < 0.05
+
+
+@pytest.mark.parametrize("between", [0.8, 0.9, 0.93])
+def test_no_two_systems_of_the_papers_table_3_are_told_apart(between):
+    pearson = (0.9011, 0.8923, 0.8828, 0.8450, 0.8533, 0.8472, 0.8442, 0.8578, 0.8512)
+    p_values = [williams_p_value(a, b, between, 68) for a, b in itertools.combinations(pearson, 2)]
+    assert holm(p_values).min() > 0.05
 
 
 def test_holm_gives_the_textbook_figures():
