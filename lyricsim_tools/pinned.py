@@ -106,15 +106,17 @@ def _receive_with_retries(url: str, pin: PinnedFile, partial: Path) -> None:
             return
         except requests.RequestException as error:
             status = error.response.status_code if error.response is not None else 0
-            if status == requests.codes.requested_range_not_satisfiable:
+            cannot_continue = status == requests.codes.requested_range_not_satisfiable
+            if cannot_continue or isinstance(error, requests.exceptions.ContentDecodingError):
                 partial.unlink(missing_ok=True)
-            elif 400 <= status < 500 or pause is None:
+            if pause is None or (400 <= status < 500 and not cannot_continue):
                 raise UserError(
                     f"could not download {url}: {error}",
                     "a reachable server that has the file",
-                    "check the network and run the command again (what arrived is kept), or use a local copy",
+                    "check the network and run the command again (what can be used of what arrived is kept), "
+                    "or use a local copy",
                 ) from error
-            time.sleep(pause or 0)
+            time.sleep(pause)
 
 
 def _receive(url: str, pin: PinnedFile, partial: Path) -> None:
@@ -122,7 +124,8 @@ def _receive(url: str, pin: PinnedFile, partial: Path) -> None:
     if pin.size is not None and have >= pin.size:
         partial.unlink()
         have = 0
-    headers = {"Range": f"bytes={have}-"} if have else {}
+    # Ranges count the bytes that travel, the partial file those of the content: a coding would part the two.
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with requests.get(url, headers=headers, stream=True, timeout=30) as response:
         response.raise_for_status()
         resumed = response.status_code == 206

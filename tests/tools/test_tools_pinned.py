@@ -1,3 +1,4 @@
+import gzip
 import hashlib
 import subprocess
 import threading
@@ -22,9 +23,17 @@ class Handler(BaseHTTPRequestHandler):
         if isinstance(failure, int):
             self.send_error(failure)
             return
+        asked = self.headers.get("Accept-Encoding", "")
+        coded = self.server.coding == "always" or (self.server.coding == "if asked" and "gzip" in asked)
+        whole = gzip.compress(self.server.content) if coded else self.server.content
         start = int((self.headers.get("Range") or "bytes=0-")[6:-1])
-        body = self.server.content[start:]
+        if start >= len(whole):
+            self.send_error(416)
+            return
+        body = whole[start:]
         self.send_response(206 if start else 200)
+        if coded:
+            self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body[: len(body) // 2] if failure == "cut" else body)
@@ -37,7 +46,7 @@ class Handler(BaseHTTPRequestHandler):
 def server(monkeypatch):
     monkeypatch.setattr(pinned, "_PAUSES", (0.0, 0.0, 0.0, None))
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    httpd.ranges, httpd.failures, httpd.content = [], [], CONTENT
+    httpd.ranges, httpd.failures, httpd.content, httpd.coding = [], [], CONTENT, "never"
     httpd.url = f"http://127.0.0.1:{httpd.server_port}/a.bin"
     threading.Thread(target=httpd.serve_forever, daemon=True).start()
     yield httpd
@@ -59,6 +68,27 @@ def test_a_download_of_an_earlier_process_is_continued(server, tmp_path):
     pinned.download(server.url, PIN, tmp_path / "a.bin")
     assert server.ranges == ["bytes=1000-"]
     assert (tmp_path / "a.bin").read_bytes() == CONTENT
+
+
+def test_a_cut_download_is_continued_where_the_server_could_compress(server, tmp_path):
+    server.failures, server.coding = ["cut"], "if asked"
+    path = pinned.download(server.url, PIN, tmp_path / "a.bin")
+    assert path.read_bytes() == CONTENT
+    assert len(server.ranges) == 2
+
+
+def test_a_compressed_rest_that_cannot_be_read_is_fetched_anew_as_a_whole(server, tmp_path):
+    server.coding = "always"
+    (tmp_path / "a.bin.partial").write_bytes(CONTENT[:100])
+    pinned.download(server.url, PIN, tmp_path / "a.bin")
+    assert server.ranges == ["bytes=100-", None]
+    assert (tmp_path / "a.bin").read_bytes() == CONTENT
+
+
+def test_a_range_that_is_never_satisfied_is_named(server, tmp_path):
+    server.failures = [416] * 9
+    with pytest.raises(UserError, match="could not download.*416"):
+        pinned.download(server.url, PIN, tmp_path / "a.bin")
 
 
 def test_a_file_that_is_there_is_not_fetched_again(server, tmp_path):
