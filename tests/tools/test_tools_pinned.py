@@ -87,7 +87,7 @@ def test_a_compressed_rest_that_cannot_be_read_is_fetched_anew_as_a_whole(server
 
 def test_a_range_that_is_never_satisfied_is_named(server, tmp_path):
     server.failures = [416] * 9
-    with pytest.raises(UserError, match="could not download.*416"):
+    with pytest.raises(UserError, match=r"could not download.*416"):
         pinned.download(server.url, PIN, tmp_path / "a.bin")
 
 
