@@ -86,7 +86,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self._send(self.server.application.refuse(problem))
             return
-        self._send(self._respond(self.rfile.read(int(self.headers["Content-Length"]))))
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:
+            # Cut off on its way: a field that is missing, or half there, would be taken for the rater's word.
+            self.close_connection = True
+            self._send(self.server.application.refuse())
+            return
+        self._send(self._respond(body))
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing: the addresses hold the raters' links."""

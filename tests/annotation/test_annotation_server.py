@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+from urllib.parse import urlencode
 
 import pytest
 from campaign_files import FORM, sample_folder, serving, start_server
@@ -124,6 +125,24 @@ def test_what_the_server_says_to_strange_requests(folder, database):
         note = "ñ€😀" * (NOTE_LIMIT // 3)
         assert served.answer("ana", fields, reason="other", note=note)[0] == 303
     assert judgements(folder, database) == [(fields["pair"], 1, None)]
+
+
+@pytest.mark.slow
+def test_a_form_that_was_cut_off_on_its_way_is_not_stored(folder, database):
+    with serving(folder, database, *TRIO) as served:
+        fields = served.fields("ana")
+        body = urlencode({**fields, "reason": "other", "note": "The first verse is missing"}).encode()
+        head = (
+            f"POST {served.path('ana')}/answer HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            f"Content-Type: {FORM['Content-Type']}\r\nContent-Length: {len(body)}\r\n\r\n"
+        ).encode()
+        for arrived in (body[:-7], b""):
+            with socket.create_connection(served.netloc.split(":"), 10) as raw:
+                raw.sendall(head + arrived)
+                raw.shutdown(socket.SHUT_WR)
+                assert raw.recv(200).startswith(b"HTTP/1.1 400 ")
+        assert served.fields("ana")["pair"] == fields["pair"]
+    assert judgements(folder, database) == []
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """What the database keeps: each rating once, whatever tabs, raters and clocks do."""
 
 import os
+import shutil
 import sqlite3
 import stat
 import time
@@ -141,7 +142,10 @@ def test_a_rater_who_stays_away_hands_his_share_on(tmp_path):
     assert store.current(1).pair_id is not None
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     steps=st.lists(st.tuples(st.integers(1, 4), st.sampled_from(["rate", "skip", "undo", "repeat", "wait"])))
 )
@@ -192,6 +196,18 @@ def test_tabs_of_all_raters_at_once_lose_and_double_nothing(tmp_path):
         done = list(pool.map(lambda who: tab(*who), [(r, t) for r in (1, 2, 3, 4) for t in "xy"]))
     assert sum(done) == len(standing(store)) == 18
     assert len({(pair, rater) for pair, rater, _ in standing(store)}) == 18
+
+
+def test_a_copy_of_the_file_alone_holds_every_acknowledged_rating(tmp_path):
+    store = new_store(tmp_path)
+    for rating in range(3):
+        rate(store, 1, rating)
+        shutil.copyfile(tmp_path / "ratings.sqlite", tmp_path / "copy.sqlite")
+        copy = sqlite3.connect(tmp_path / "copy.sqlite")
+        found = copy.execute("SELECT pair, rater, rating FROM judgement ORDER BY event").fetchall()
+        copy.close()
+        assert found == standing(store)
+        assert len(found) == rating + 1
 
 
 def test_links_are_long_private_and_the_same_after_a_restart(tmp_path):
