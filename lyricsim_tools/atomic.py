@@ -37,8 +37,8 @@ def atomic_file(path: Path) -> Iterator[Path]:
     partial = Path(name)
     try:
         yield partial
-        _flush_to_disk(partial)
         partial.chmod(umask_mode())
+        flush_to_disk(partial)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
@@ -75,7 +75,7 @@ def atomic_folder(target: Path) -> Iterator[Path]:
     each other.
 
     Raises:
-        UserError: ``target`` is a file, or holds files that are not ours.
+        UserError: ``target`` is a file, or holds files that are not ours, when the block begins or ends.
     """
     target = Path(os.path.abspath(target))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -87,6 +87,8 @@ def atomic_folder(target: Path) -> Iterator[Path]:
         try:
             yield partial
             _seal(partial)
+            # The block may have taken hours, and somebody may have put a file there meanwhile.
+            refuse_foreign_files(target)
             _swap(partial, target)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -122,7 +124,7 @@ def _seal(folder: Path) -> None:
     names = sorted(_relative_files(folder))
     for name in names:
         (folder / name).chmod(umask_mode())
-        _flush_to_disk(folder / name)
+        flush_to_disk(folder / name)
     for inner in [folder, *(p for p in folder.rglob("*") if p.is_dir())]:
         inner.chmod(umask_mode(executable=True))
     write_json(folder / MANIFEST_NAME, names)
@@ -156,6 +158,8 @@ def _remove_unfinished(target: Path) -> None:
             shutil.rmtree(partial, ignore_errors=True)
 
 
-def _flush_to_disk(path: Path) -> None:
-    with path.open("rb") as stream:
+def flush_to_disk(path: Path) -> None:
+    """Return once the disk has a file's content."""
+    # Windows flushes only what was opened for writing.
+    with path.open("rb+") as stream:
         os.fsync(stream.fileno())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from lyricsim_tools.atomic import atomic_file, umask_mode
+from lyricsim_tools.atomic import atomic_file, flush_to_disk, umask_mode
 from lyricsim_tools.errors import UserError
 
 
@@ -16,8 +16,8 @@ def flush_tree(folder: Path) -> None:
     """Send every file below a folder, and the folder's entries, to the disk."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            _flush(path)
-    _flush(folder)
+            flush_to_disk(path)
+    _flush_entries(folder)
 
 
 def set_usual_modes(folder: Path) -> None:
@@ -64,8 +64,11 @@ def only_writer(lock: Path, target: Path) -> Iterator[None]:
         holder.release()
 
 
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+def _flush_entries(folder: Path) -> None:
+    # Windows opens no folders.
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -1,14 +1,16 @@
 import errno
+import fcntl
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from lyricsim_tools import atomic
+from lyricsim_tools import atomic, files
 from lyricsim_tools.errors import UserError
 
 
@@ -19,7 +21,7 @@ def test_a_failed_write_leaves_the_previous_content_and_no_debris(tmp_path, monk
     def full_disk(_path):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(atomic, "_flush_to_disk", full_disk)
+    monkeypatch.setattr(atomic, "flush_to_disk", full_disk)
     with pytest.raises(OSError, match="No space left"):
         atomic.write_text(target, "second")
     assert target.read_text() == "first"
@@ -38,6 +40,49 @@ def test_files_get_the_mode_of_the_umask(tmp_path):
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "folder" / "b").stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "folder").stat().st_mode & 0o777 == 0o750
+
+
+@pytest.fixture
+def flushed(monkeypatch):
+    """What was flushed, by inode; a file that was opened for reading only is refused, as Windows does."""
+    seen = []
+
+    def fsync(descriptor):
+        status = os.fstat(descriptor)
+        reads_only = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+        if reads_only and not stat.S_ISDIR(status.st_mode):
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        seen.append(status.st_ino)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return seen
+
+
+def test_files_are_flushed_through_handles_that_may_write(tmp_path, flushed):
+    atomic.write_text(tmp_path / "a", "x")
+    build(tmp_path / "out", "old")
+    inodes = [p.stat().st_ino for p in (tmp_path / "a", tmp_path / "out" / "inner" / "data.txt")]
+    assert set(inodes) <= set(flushed)
+    flushed.clear()
+    files.flush_tree(tmp_path / "out")
+    written = [p for p in (tmp_path / "out").rglob("*") if p.is_file()]
+    assert {p.stat().st_ino for p in [tmp_path / "out", *written]} == set(flushed)
+
+
+class Windows:
+    """The parts of ``os`` that flushing a folder could use there."""
+
+    name, O_RDONLY = "nt", os.O_RDONLY
+
+    def open(self, path, flags):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+
+def test_folders_that_cannot_be_opened_are_not_flushed(tmp_path, flushed, monkeypatch):
+    (tmp_path / "a").write_text("x")
+    monkeypatch.setattr(files, "os", Windows())
+    files.flush_tree(tmp_path)
+    assert flushed == [(tmp_path / "a").stat().st_ino]
 
 
 def test_json_refuses_nan(tmp_path):
@@ -68,6 +113,18 @@ def test_a_folder_with_a_users_file_is_refused_and_untouched(tmp_path):
         build(tmp_path / "out", "new")
     assert (tmp_path / "out" / "inner" / "thesis.tex").read_text() == "years of work"
     assert (tmp_path / "out" / "inner" / "data.txt").read_text() == "old"
+
+
+def test_a_file_that_was_added_during_the_build_is_kept_and_the_build_refused(tmp_path):
+    build(tmp_path / "out", "old")
+    with (
+        pytest.raises(UserError, match=r"did not write: thesis\.tex"),
+        atomic.atomic_folder(tmp_path / "out"),
+    ):
+        (tmp_path / "out" / "thesis.tex").write_text("years of work")
+    assert (tmp_path / "out" / "thesis.tex").read_text() == "years of work"
+    assert (tmp_path / "out" / "inner" / "data.txt").read_text() == "old"
+    assert not list(tmp_path.glob(".out.*.partial"))
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
