@@ -44,7 +44,7 @@ class Processes:
         """In the first process: vectors of all sentences, shape (n, d), each process encoding its share.
 
         Raises:
-            UserError: another process could not encode its share.
+            UserError: a process, this one or another, could not encode its share.
         """
         if self.count == 1 or not sentences:
             return encode(sentences)
@@ -84,6 +84,10 @@ class Processes:
             return encode(share) if share else np.empty((0, 0), np.float32)
         except (ValueError, RuntimeError, OSError) as error:
             return f"process {self.rank}: {error}"
+        # Whatever fails here must reach the others before they wait for this process for ever.
+        except Exception as error:  # noqa: BLE001
+            _log.exception("process %d could not encode", self.rank)
+            return f"process {self.rank}: {type(error).__name__}: {error}"
 
 
 def launched_processes() -> Processes:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 from made_up_benchmark import write_tree
 
@@ -84,6 +85,29 @@ def test_processes_that_do_not_know_of_each_other_are_refused(monkeypatch):
     monkeypatch.setattr("accelerate.PartialState", Alone)
     with pytest.raises(UserError, match="2 processes were started, but each believes"):
         processes.launched_processes()
+
+
+def unknown_key(sentences):
+    return {}["layer 12"]
+
+
+def test_whatever_fails_in_the_first_process_reaches_the_others_and_is_told(monkeypatch, caplog):
+    sent, gathered = [], []
+    monkeypatch.setattr(processes, "_broadcast", sent.append)
+    monkeypatch.setattr(processes, "_gather", lambda part: gathered.append(part) or [part, np.ones((1, 2))])
+    with pytest.raises(UserError, match="process 0: KeyError: 'layer 12'"):
+        processes.Processes(rank=0, count=2).encode(unknown_key, [["a"], ["b"]])
+    assert sent == [[["a"], ["b"]]]
+    assert gathered == ["process 0: KeyError: 'layer 12'"]
+    assert "in unknown_key" in caplog.text
+
+
+def test_whatever_fails_in_another_process_is_sent_and_it_goes_on_serving(monkeypatch):
+    chunks, gathered = [[["a"], ["b"]], [["c"], ["d"]], None], []
+    monkeypatch.setattr(processes, "_broadcast", lambda _: chunks.pop(0))
+    monkeypatch.setattr(processes, "_gather", gathered.append)
+    processes.Processes(rank=1, count=2).serve(unknown_key)
+    assert gathered == ["process 1: KeyError: 'layer 12'"] * 2
 
 
 def test_a_failing_share_is_an_error_with_the_processs_number(monkeypatch):
