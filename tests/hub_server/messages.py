@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
@@ -55,7 +56,8 @@ class Fault:
 
     Args:
         target: regular expression, searched for in the path and query.
-        kind: "status" answers with one; "slow" waits first and then answers as usual; "cut" closes the
+        kind: "status" answers with one; "slow" waits first and then answers as usual; "held" waits until
+            another request that matches was answered and then answers as usual; "cut" closes the
             connection half-way through the answer's body, or before an answer without one.
         method: the request's method; "": any.
         times: how often.
@@ -63,21 +65,24 @@ class Fault:
         retry_after: seconds, sent in the header of that name.
         seconds: how long "slow" waits.
         skip: how many matching requests pass unharmed first.
+        released: what "held" waits for.
     """
 
     target: str
-    kind: Literal["status", "slow", "cut"] = "status"
+    kind: Literal["status", "slow", "held", "cut"] = "status"
     method: str = ""
     times: int = 1
     status: int = 500
     retry_after: int | None = None
     seconds: float = 0.0
     skip: int = 0
+    released: threading.Event = field(default_factory=threading.Event)
+
+    def matches(self, request: Request) -> bool:
+        return self.method in ("", request.method) and bool(re.search(self.target, request.target))
 
     def strikes(self, request: Request) -> bool:
-        if self.times <= 0 or (self.method and self.method != request.method):
-            return False
-        if not re.search(self.target, request.target):
+        if self.times <= 0 or not self.matches(request):
             return False
         if self.skip > 0:
             self.skip -= 1

@@ -54,6 +54,8 @@ class LocalHub(AbstractContextManager["LocalHub"]):
         trace: TracebackType | None,
     ) -> None:
         self.closing.set()
+        for fault in self.faults:
+            fault.released.set()
         self._http.shutdown()
         self._http.server_close()
 
@@ -80,10 +82,15 @@ class _Handler(BaseHTTPRequestHandler):
             fault = next((f for f in self.hub.faults if f.strikes(request)), None)
         if fault and fault.kind == "slow":
             self.hub.closing.wait(fault.seconds)
+        if fault and fault.kind == "held":
+            fault.released.wait()
         if fault and fault.kind == "status":
             self._send(fault.answer())
         else:
             self._send(answer(self.hub.store, self.hub.url, request), cut=bool(fault and fault.kind == "cut"))
+        for held in self.hub.faults:
+            if held is not fault and held.matches(request):
+                held.released.set()
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815
 

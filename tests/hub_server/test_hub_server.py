@@ -3,6 +3,7 @@ import json
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hub_server.messages import Fault
@@ -136,3 +137,15 @@ def test_a_slow_answer_comes_late_and_a_cut_one_half(server):
     server.faults.append(Fault("a.txt", kind="cut"))
     with pytest.raises(http.client.IncompleteRead):
         ask(server, address)
+
+
+def test_a_held_request_is_answered_after_the_next_one(server):
+    server.store.put("model", f"{USER}/m", {"a.txt": b"a", "b.txt": b"b"})
+    server.faults.append(Fault("resolve", kind="held"))
+    with ThreadPoolExecutor() as pool:
+        held = pool.submit(ask, server, f"/{USER}/m/resolve/main/a.txt")
+        while server.faults[0].times:
+            time.sleep(0.01)
+        assert ask(server, f"/{USER}/m/resolve/main/b.txt")[1] == b"b"
+        assert held.result()[1] == b"a"
+    assert [target[-5:] for _, target, _ in server.log] == ["b.txt", "a.txt"]
