@@ -1,6 +1,7 @@
 """Shared fixtures; the environment is set before any Hugging Face library is imported."""
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support import shared_path
 
+_HUB_HOME = tempfile.mkdtemp(prefix="lyricsim-hf-")
 os.environ.update(
-    HF_HOME=tempfile.mkdtemp(prefix="lyricsim-hf-"),
+    HF_HOME=_HUB_HOME,
     HF_HUB_OFFLINE="1",
     HF_EVALUATE_OFFLINE="1",
     HF_HUB_DISABLE_XET="1",
@@ -23,6 +25,11 @@ os.environ.update(
 # A busy machine is slow, not wrong.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+
+
+def pytest_unconfigure() -> None:
+    """Take this process's Hub folder away."""
+    shutil.rmtree(_HUB_HOME, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
