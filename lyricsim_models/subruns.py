@@ -2,29 +2,33 @@
 
 import json
 import shlex
-import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from lyricsim_models import guard
+
 _FAILURE_LINES = 6
+# What PyTorch and Accelerate write where two launches on one machine take the same port, in lower case.
+_PORT_IS_TAKEN = ("eaddrinuse", "address already in use", "launch distributed communication on port")
 
 
 def run_logged(command: Sequence[str], log: Path) -> int:
-    """Run a command with its output in a file; returns its exit status. The child ends with this process."""
+    """Run a command with its output in a file; returns its exit status, 128 + the signal it died of.
+
+    The command and all that it started end with this call, whatever ends it, and with this process.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
-    # A killed worker cannot stop its run, which would go on holding the accelerator.
-    guard = ["setpriv", "--pdeathsig", "TERM", "--"] if shutil.which("setpriv") else []
+    # A killed worker cannot stop its run, which would hold the accelerator; but its end of the pipe closes.
+    guarded = [sys.executable, "-P", guard.__file__, *command]
     with log.open("wb") as stream:
         stream.write(f"{shlex.join(command)}\n".encode())
         stream.flush()
-        process = subprocess.Popen([*guard, *command], stdout=stream, stderr=subprocess.STDOUT)
-        try:
+        with subprocess.Popen(
+            guarded, stdin=subprocess.PIPE, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True
+        ) as process:
             return process.wait()
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
 
 
 def read_scores(folder: Path) -> tuple[float, float | None] | None:
@@ -42,6 +46,12 @@ def failure_of(status: int, log: Path) -> str:
     """The exit status and the last lines of a run's log."""
     lines = [line for line in log.read_text("utf-8", errors="replace").splitlines() if line.strip()]
     return f"exit status {status}: " + "\n".join(lines[1:][-_FAILURE_LINES:])
+
+
+def lost_its_port(status: int, log: Path) -> bool:
+    """Whether a run ended because another launch holds its port: nothing about the run itself."""
+    words = log.read_text("utf-8", errors="replace").lower()
+    return status != 0 and any(sign in words for sign in _PORT_IS_TAKEN)
 
 
 def discard_weights(folder: Path) -> None:
