@@ -1,6 +1,6 @@
 """Where a grid search is kept, and how its workers show that they live."""
 
-import json
+import os
 import time
 import warnings
 from pathlib import Path
@@ -8,12 +8,14 @@ from typing import Any, Protocol
 
 import optuna
 from optuna.storages import RDBStorage
-from optuna.storages.journal import JournalFileBackend, JournalStorage
+from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalStorage
 from optuna.trial import TrialState
 
 from lyricsim_tools.errors import UserError
 
 _BEAT = "beat"
+# How every line of a journal begins.
+_FIRST_WORDS = b'{"op_code":'
 
 
 class Liveness(Protocol):
@@ -73,6 +75,28 @@ class Lease:
                 study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)
 
 
+class JournalLock(JournalFileOpenLock):
+    """Keeps writers of a journal apart, and removes the torn line of one that died or met a full disk.
+
+    Optuna appends to such a line, and can then read nothing behind it. Its own lock is a link, which dangles
+    where the journal's path is relative; then nobody can date it, and nobody takes it from a dead worker.
+    """
+
+    def __init__(self, path: str, grace: int) -> None:
+        super().__init__(path, grace_period=grace)
+        self._path = path
+
+    def acquire(self) -> bool:
+        """Wait for the lock, however long; one that nobody has released within the grace period is taken."""
+        super().acquire()
+        try:
+            _remove_torn_line(self._path)
+        except BaseException:
+            self.release()
+            raise
+        return True
+
+
 def is_journal(address: str) -> bool:
     """Whether an address is the path of a journal file and not that of a database."""
     return "://" not in address
@@ -91,9 +115,7 @@ def open_storage(address: str, interval: int, grace: int) -> tuple[Any, Liveness
     """
     try:
         if is_journal(address):
-            Path(address).parent.mkdir(parents=True, exist_ok=True)
-            _refuse_other_file(Path(address))
-            journal = JournalStorage(JournalFileBackend(address))
+            journal = _open_journal(Path(address).absolute(), grace)
             return journal, Lease(journal, grace)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
@@ -109,14 +131,32 @@ def open_storage(address: str, interval: int, grace: int) -> tuple[Any, Liveness
     return storage, Heartbeat(storage)
 
 
+def _open_journal(path: Path, grace: int) -> JournalStorage:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _refuse_other_file(path)
+    # While a dead worker's lock stands nobody can beat, so it must fall well before the living count as dead.
+    lock = JournalLock(str(path), max(3, min(30, grace // 2)))
+    return JournalStorage(JournalFileBackend(str(path), lock_obj=lock))
+
+
 def _refuse_other_file(path: Path) -> None:
-    """Optuna forgives a torn last line, and would write behind any file of one line."""
+    """Optuna forgives a torn last line, we remove it, and any file of one line could be taken for one."""
     if not path.exists():
         return
-    with path.open(encoding="utf-8") as stream:
+    with path.open("rb") as stream:
         first = stream.readline()
-    if first.endswith("\n") and "op_code" not in json.loads(first):
+    if not (first.startswith(_FIRST_WORDS) or _FIRST_WORDS.startswith(first)):
         raise ValueError("its first line is none of a journal")
+
+
+def _remove_torn_line(path: str) -> None:
+    with open(path, "r+b") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - 1))
+        if stream.read() in (b"", b"\n"):
+            return
+        stream.seek(0)
+        stream.truncate(stream.read().rfind(b"\n") + 1)
 
 
 def _without_password(address: str) -> str:
