@@ -15,7 +15,9 @@ BATCH_SIZES = (8, 16, 32)
 WEIGHT_DECAYS = (0.1, 0.01)
 LEARNING_RATES = (1e-5, 2e-5, 3e-5, 5e-5)
 
-State = Literal["waiting", "running", "complete", "failed", "dead", "repeat"]
+State = Literal["waiting", "running", "complete", "failed", "dead", "released", "repeat"]
+# Tries that say nothing about their run and that nobody works on.
+_VOID: tuple[State, ...] = ("dead", "released", "repeat")
 
 
 def points_of(
@@ -104,8 +106,8 @@ class Attempt:
     Args:
         number: order in which tries were entered.
         run: what is tried.
-        state: ``failed`` ran and ended in an error; ``dead`` lost its worker; ``repeat`` was entered by two
-            workers at once and never run.
+        state: ``failed`` ran and ended in an error; ``dead`` lost its worker; ``released`` was given
+            back by a worker that was stopped; ``repeat`` was entered by two workers at once and never run.
         development: combined score on the validation split, 0 to 1; None unless complete.
         test: combined score on the test split; None unless complete.
         failure: the last words of a failed run.
@@ -128,20 +130,18 @@ def runs_to_enter(runs: Iterable[GridRun], attempts: Sequence[Attempt], most_att
         most_attempts: a run that so many workers died of is not tried again.
     """
     tried = _by_run(attempts)
-    return [
-        run
-        for run in runs
-        if all(a.state in ("dead", "repeat") for a in tried[run])
-        and sum(a.state == "dead" for a in tried[run]) < most_attempts
-    ]
+    return [run for run in runs if _is_void(tried[run]) and _deaths(tried[run]) < most_attempts]
+
+
+def given_up(attempts: Iterable[Attempt], most_attempts: int) -> list[GridRun]:
+    """Runs without a result that so many workers died of that nobody tries them again."""
+    tried = _by_run(attempts)
+    return [run for run, tries in tried.items() if _is_void(tries) and _deaths(tries) >= most_attempts]
 
 
 def is_repeat(attempt: Attempt, attempts: Iterable[Attempt]) -> bool:
     """Whether an earlier try stands for the same run, so that this one must not be made."""
-    return any(
-        a.run == attempt.run and a.number < attempt.number and a.state not in ("dead", "repeat")
-        for a in attempts
-    )
+    return any(a.run == attempt.run and a.number < attempt.number and a.state not in _VOID for a in attempts)
 
 
 def is_open(attempts: Iterable[Attempt]) -> bool:
@@ -204,6 +204,14 @@ def _summary(model: str, point: GridPoint, tries: Sequence[Attempt]) -> PointSum
         test=statistics.fmean(tests) if tests else None,
         failed=sum(a.state == "failed" for a in tries),
     )
+
+
+def _is_void(tries: Iterable[Attempt]) -> bool:
+    return all(a.state in _VOID for a in tries)
+
+
+def _deaths(tries: Iterable[Attempt]) -> int:
+    return sum(a.state == "dead" for a in tries)
 
 
 def _by_run(attempts: Iterable[Attempt]) -> dict[GridRun, list[Attempt]]:

@@ -1,10 +1,11 @@
-"""A grid search as table rows, JSON and a picture."""
+"""A grid search as table rows, JSON, a picture and the command of its winner."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lyricsim_models.grid import PointSummary
+from lyricsim_models.grid import GridRun, PointSummary, winner
 from lyricsim_tools.atomic import atomic_file
 from lyricsim_tools.errors import UserError
 
@@ -35,16 +36,35 @@ def as_json(row: PointSummary) -> dict[str, object]:
     }
 
 
+def best_command(rows: Sequence[PointSummary], shared: Sequence[str], output: Path) -> str:
+    """The command that trains the best point again, with the seeds it was chosen by.
+
+    Args:
+        rows: of a grid search, best first.
+        shared: options of ``training/finetune.py`` that all runs of the search have.
+        output: folder of the search.
+
+    Raises:
+        UserError: no run has finished.
+    """
+    best = _winner(rows)
+    run = GridRun(best.model, best.point, best.seeds[0])
+    settings = run.options()[:-1] + [str(seed) for seed in best.seeds]
+    launcher = ["accelerate", "launch", "training/finetune.py"]
+    return shlex.join([*launcher, *shared, *settings, "--output", str(output / "best")])
+
+
 def draw_grid(rows: Sequence[PointSummary], path: Path) -> None:
     """Development score by learning rate: a panel a model, a line a batch size and weight decay.
 
     Args:
-        rows: of a grid search, at least one with a score.
+        rows: of a grid search.
         path: of the picture; its ending names the format.
 
     Raises:
-        UserError: an unknown ending.
+        UserError: no run has finished, or an unknown ending.
     """
+    _winner(rows)
     if path.suffix not in KINDS:
         raise UserError(f"--plot {path}", f"a name ending in {', '.join(KINDS)}", "rename the picture")
     # Figure without pyplot: no global state, no window system.
@@ -62,6 +82,15 @@ def draw_grid(rows: Sequence[PointSummary], path: Path) -> None:
     figure.legend(lines, labels, loc="outside lower center", ncols=3, fontsize="small")
     with atomic_file(path) as partial:
         figure.savefig(partial, format=path.suffix[1:])
+
+
+def _winner(rows: Sequence[PointSummary]) -> PointSummary:
+    best = winner(rows)
+    if best is None:
+        raise UserError(
+            "no run has a development score", "at least one finished run", "let a worker finish one"
+        )
+    return best
 
 
 def _draw_model(axes: Any, rows: Sequence[PointSummary]) -> None:

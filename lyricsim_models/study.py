@@ -4,7 +4,9 @@ Nothing but the study is shared. Runs are entered as waiting trials and claimed 
 A worker shows that it lives by beats; a run whose beats stop is entered again.
 """
 
+import logging
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,13 +16,17 @@ import optuna
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-from lyricsim_models.grid import Attempt, GridRun, State, is_repeat, run_of, runs_to_enter
+from lyricsim_models.grid import Attempt, GridRun, State, is_open, is_repeat, run_of, runs_to_enter
 from lyricsim_models.study_storage import open_storage
 from lyricsim_tools.errors import UserError
 
 _SEARCH = "search"
 _RUN = "run"
 _OUTCOME = "outcome"
+_FAILURE = "failure"
+_RELEASED = "released"
+# Seconds to wait for a storage that fails; a run of hours is worth more.
+_PAUSES = (1.0, 5.0, 25.0)
 # What Optuna's own tools plot. Wide, so that a study can take more points later.
 _DISTRIBUTIONS: Mapping[str, BaseDistribution] = {
     "global_batch_size": IntDistribution(1, 1 << 20, log=True),
@@ -28,6 +34,8 @@ _DISTRIBUTIONS: Mapping[str, BaseDistribution] = {
     "learning_rate": FloatDistribution(1e-9, 1.0, log=True),
     "seed": IntDistribution(0, (1 << 32) - 1),
 }
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -60,21 +68,28 @@ class GridStudy:
         self._most_attempts = most_attempts
         self._storage, self._liveness = open_storage(address, interval, grace)
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        self._study = optuna.create_study(
+        self._study = self._open(name)
+        self._study_id = self._storage.get_study_id_from_name(name)
+        # Whoever comes last overwrites a study's attributes; but its first trial stays the first.
+        self._charter = self._open(f"{name}: what is searched")
+
+    def _open(self, name: str) -> optuna.Study:
+        return optuna.create_study(
             storage=self._storage, study_name=name, direction="maximize", load_if_exists=True
         )
-        self._study_id = self._storage.get_study_id_from_name(name)
 
     def agree_on(self, search: Mapping[str, Any]) -> None:
-        """Make sure that every worker of the study searches the same thing.
+        """Make sure that every worker of the study searches the same thing, also if they begin at once.
 
         Raises:
             UserError: the study was begun with another data set, other models or other options.
         """
-        begun = self._study.user_attrs.get(_SEARCH)
-        if begun is None:
-            self._study.set_user_attr(_SEARCH, dict(search))
-        elif begun != search:
+        if not self.search():
+            self._charter.add_trial(
+                optuna.create_trial(state=TrialState.FAIL, user_attrs={_SEARCH: dict(search)})
+            )
+        begun = self.search()
+        if begun != search:
             differing = sorted(k for k in {*begun, *search} if begun.get(k) != search.get(k))
             raise UserError(
                 f"the study was begun with another {', '.join(differing)}: "
@@ -85,11 +100,16 @@ class GridStudy:
 
     def search(self) -> Mapping[str, Any]:
         """What the first worker said that the study searches; empty before."""
-        return self._study.user_attrs.get(_SEARCH, {})
+        trials = self._charter.get_trials(deepcopy=False)
+        return trials[0].user_attrs[_SEARCH] if trials else {}
 
     def attempts(self) -> list[Attempt]:
         """Everything tried so far, in the order it was entered."""
         return [_attempt(trial) for trial in self._study.get_trials(deepcopy=False)]
+
+    def is_over(self, runs: Sequence[GridRun], attempts: Sequence[Attempt]) -> bool:
+        """Whether no worker has or will find anything to do."""
+        return not is_open(attempts) and not runs_to_enter(runs, attempts, self._most_attempts)
 
     def claim(self, runs: Sequence[GridRun]) -> Claim | None:
         """Take the next waiting run; if none waits, enter those that are missing, and take one of them.
@@ -139,7 +159,7 @@ class GridStudy:
 
     @contextmanager
     def beating(self, claim: Claim) -> Iterator[None]:
-        """Beat for a claimed run while the block lasts."""
+        """Beat for a claimed run while the block lasts, and through failures of the storage."""
         ended = threading.Event()
 
         def beat() -> None:
@@ -148,6 +168,8 @@ class GridStudy:
                     self._liveness.beat(claim.trial_id)
                 except optuna.exceptions.UpdateFinishedTrialError:
                     return
+                except Exception as error:  # noqa: BLE001 - drivers raise what they like
+                    _LOG.warning("the storage failed, a sign of life is missing: %s", error)
 
         thread = threading.Thread(target=beat, daemon=True)
         thread.start()
@@ -167,18 +189,29 @@ class GridStudy:
 
     def fail(self, claim: Claim, failure: str) -> bool:
         """Enter that a run ended in an error; it is not tried again."""
-        return self._tell(claim, {"failure": failure}, None)
+        return self._tell(claim, {_FAILURE: failure}, None)
 
     def release(self, claim: Claim) -> None:
-        """Give a run back that this worker cannot finish; another one takes it."""
-        self._study.tell(claim.number, state=TrialState.FAIL, skip_if_finished=True)
+        """Give a run back that this worker was stopped in; another takes it, and nobody counts a death."""
+        self._tell(claim, {_RELEASED: True}, None)
 
     def _tell(self, claim: Claim, outcome: Mapping[str, Any], value: float | None) -> bool:
+        for pause in _PAUSES:
+            try:
+                return self._tell_once(claim, outcome, value)
+            except Exception as error:  # noqa: BLE001 - drivers raise what they like
+                _LOG.warning("the storage failed, trying again in %g s: %s", pause, error)
+                time.sleep(pause)
+        return self._tell_once(claim, outcome, value)
+
+    def _tell_once(self, claim: Claim, outcome: Mapping[str, Any], value: float | None) -> bool:
+        state = TrialState.FAIL if value is None else TrialState.COMPLETE
         try:
             self._storage.set_trial_user_attr(claim.trial_id, _OUTCOME, dict(outcome))
         except optuna.exceptions.UpdateFinishedTrialError:
-            return False
-        state = TrialState.FAIL if value is None else TrialState.COMPLETE
+            # An earlier try may have been written though it seemed to fail.
+            trial = self._storage.get_trial(claim.trial_id)
+            return trial.state is state and trial.user_attrs.get(_OUTCOME) == outcome
         self._study.tell(claim.number, value, state)
         return True
 
@@ -196,7 +229,7 @@ def _attempt(trial: FrozenTrial) -> Attempt:
         TrialState.RUNNING: "running",
         TrialState.COMPLETE: "complete",
         TrialState.PRUNED: "repeat",
-        TrialState.FAIL: "failed" if "failure" in outcome else "dead",
+        TrialState.FAIL: "failed" if _FAILURE in outcome else "released" if _RELEASED in outcome else "dead",
     }
     return Attempt(
         number=trial.number,
@@ -204,5 +237,5 @@ def _attempt(trial: FrozenTrial) -> Attempt:
         state=states[trial.state],
         development=trial.value if trial.state is TrialState.COMPLETE else None,
         test=outcome.get("test"),
-        failure=outcome.get("failure", ""),
+        failure=outcome.get(_FAILURE, ""),
     )

@@ -24,19 +24,17 @@ from lyricsim_models.grid import (
     LEARNING_RATES,
     WEIGHT_DECAYS,
     GridRun,
-    PointSummary,
+    given_up,
     grid_runs,
-    is_open,
     points_of,
     refuse_bad_search,
     summarise,
-    winner,
 )
-from lyricsim_models.grid_report import COLUMNS, as_json, draw_grid, table_row
+from lyricsim_models.grid_report import COLUMNS, as_json, best_command, draw_grid, table_row
 from lyricsim_models.registry import paper_models, resolve
 from lyricsim_models.study import Claim, GridStudy
 from lyricsim_models.study_storage import is_journal
-from lyricsim_models.subruns import discard_weights, failure_of, read_scores, run_logged
+from lyricsim_models.subruns import discard_weights, failure_of, lost_its_port, read_scores, run_logged
 from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table
 
@@ -46,6 +44,8 @@ EXAMPLES = """examples:
   python training/grid_search.py --dataset lyricsim --output grid --models maria-base --seeds 1 2 3
   python training/grid_search.py --dataset lyricsim --output grid \\
       --storage postgresql://user@host/grid --launcher 'accelerate launch --config_file my-gpus.yaml'
+  CUDA_VISIBLE_DEVICES=0,1 python training/grid_search.py --dataset lyricsim --output grid \\
+      --launcher 'accelerate launch --num_processes 2 --main_process_port 0'      one of several on a machine
   python training/grid_search.py --output grid --table
   python training/grid_search.py --output grid --best --models maria-base
   python training/grid_search.py --dataset lyricsim --output grid -- --max-length 256   options of finetune.py
@@ -152,7 +152,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--launcher",
         default=f"{shlex.quote(sys.executable)} -m accelerate.commands.launch",
-        help="program that starts training/finetune.py (default: accelerate launch)",
+        help="program that starts training/finetune.py (default: accelerate launch); several workers of "
+        "several processes on one machine need --main_process_port 0, since all would take port 29500",
     )
     parser.add_argument(
         "--interval", type=int, default=30, help="seconds between signs of life (default: 30)"
@@ -207,28 +208,35 @@ def work(study: GridStudy, runs: Sequence[GridRun], worker: Worker) -> None:
             bar.refresh()
             if claim:
                 make_run(study, claim, worker)
-            elif is_open(attempts):
-                time.sleep(worker.poll)
-            else:
+            elif study.is_over(runs, attempts):
                 return
+            else:
+                time.sleep(worker.poll)
 
 
 def make_run(study: GridStudy, claim: Claim, worker: Worker) -> None:
-    """Train one model; its scores or its failure go into the study."""
+    """Train one model; its scores or its failure go into the study.
+
+    Raises:
+        UserError: another launch on this machine holds the run's port; the run is given back.
+        Interrupted: likewise given back.
+    """
     name = f"{claim.number:04d}_{claim.run.key}"
     folder, log = worker.output / "runs" / name, worker.output / "logs" / f"{name}.log"
     command = [*worker.command, *claim.run.options(), "--output", str(folder)]
     try:
         with study.beating(claim):
             status = run_logged(command, log)
-    except Interrupted:
+            if lost_its_port(status, log):
+                raise _port_is_taken(log)
+            scores = read_scores(folder) if status == 0 else None
+            if scores is None:
+                known = study.fail(claim, failure_of(status, log))
+            else:
+                known = study.complete(claim, *scores, str(folder))
+    except (Interrupted, UserError):
         study.release(claim)
         raise
-    scores = read_scores(folder) if status == 0 else None
-    if scores is None:
-        known = study.fail(claim, failure_of(status, log))
-    else:
-        known = study.complete(claim, *scores, str(folder))
     if not known:
         tqdm.write(
             f"{name} took so long without a sign of life that another worker has it; result left aside"
@@ -237,15 +245,23 @@ def make_run(study: GridStudy, claim: Claim, worker: Worker) -> None:
         discard_weights(folder)
 
 
+def _port_is_taken(log: Path) -> UserError:
+    return UserError(
+        f"another launch on this machine holds the port of this worker's runs: {log}",
+        "a port of its own for each worker; the run is given back",
+        "start this worker again with --launcher 'accelerate launch --main_process_port 0 …'",
+    )
+
+
 def report(study: GridStudy, options: argparse.Namespace) -> None:
     """Print the table or the winner's command, or draw the plot."""
     chosen = [a for a in study.attempts() if not options.models or a.run.model in options.models]
     rows = summarise(chosen)
     if options.plot:
-        plot(rows, options.plot)
+        draw_grid(rows, options.plot)
         print(f"drawn: {options.plot}", file=sys.stderr)
     if options.best:
-        print(best_command(rows, study, options))
+        print(best_command(rows, study.search().get("options", []), options.output))
     elif options.json:
         print_json([as_json(row) for row in rows])
     elif not options.plot or options.table:
@@ -253,38 +269,8 @@ def report(study: GridStudy, options: argparse.Namespace) -> None:
         for attempt in chosen:
             if attempt.state == "failed":
                 print(f"failed: {attempt.run.key}\n  {attempt.failure}", file=sys.stderr)
-
-
-def best_command(rows: Sequence[PointSummary], study: GridStudy, options: argparse.Namespace) -> str:
-    """The command that trains the best point again, with the seeds it was chosen by.
-
-    Raises:
-        UserError: no run has finished.
-    """
-    best = winner(rows)
-    if best is None:
-        raise UserError(
-            "no run has a development score", "at least one finished run", "let a worker finish one"
-        )
-    run = GridRun(best.model, best.point, best.seeds[0])
-    settings = run.options()[:-1] + [str(seed) for seed in best.seeds]
-    launcher = ["accelerate", "launch", "training/finetune.py"]
-    return shlex.join(
-        [*launcher, *study.search()["options"], *settings, "--output", str(options.output / "best")]
-    )
-
-
-def plot(rows: Sequence[PointSummary], path: Path) -> None:
-    """Development score by learning rate: a panel a model, a line a batch size and weight decay.
-
-    Raises:
-        UserError: no run has finished.
-    """
-    if winner(rows) is None:
-        raise UserError(
-            "no run has a development score", "at least one finished run", "let a worker finish one"
-        )
-    draw_grid(rows, path)
+        for run in given_up(chosen, options.max_attempts):
+            print(f"given up, since its workers died (--max-attempts): {run.key}", file=sys.stderr)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -15,7 +15,7 @@ with (output.parent.parent / "begun.txt").open("a") as stream:
     stream.write(f"{output.name} {os.getpid()}\n")
 time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
 if rate == float(os.environ.get("FAKE_FAILING_RATE", "-1")):
-    sys.exit("the loss is NaN at step 3")
+    sys.exit(os.environ.get("FAKE_LAST_WORDS", "the loss is NaN at step 3"))
 output.mkdir(parents=True)
 score = 0.5 + batch / 100 - rate
 (output / "model.safetensors").write_bytes(b"weights")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from lyricsim_models.grid import (
     Attempt,
     GridRun,
+    given_up,
     grid_runs,
     is_open,
     is_repeat,
@@ -69,6 +70,7 @@ def test_a_runs_key_is_one_folder_name(model):
         (["dead", "waiting"], False),
         (["complete", "repeat"], False),
         (["dead", "repeat"], True),
+        (["released", "released", "released", "dead", "dead"], True),
     ],
 )
 def test_only_runs_nobody_has_done_or_will_do_are_entered(states, entered):
@@ -76,13 +78,28 @@ def test_only_runs_nobody_has_done_or_will_do_are_entered(states, entered):
     assert (runs_to_enter([RUN], attempts, most_attempts=3) == [RUN]) is entered
 
 
-STATES = st.sampled_from(["waiting", "running", "complete", "failed", "dead", "repeat"])
+@pytest.mark.parametrize(
+    ("states", "is_given_up"),
+    [
+        (["dead", "dead"], True),
+        (["dead", "repeat", "released", "dead"], True),
+        (["dead", "released", "released"], False),
+        (["dead", "dead", "running"], False),
+        (["dead", "dead", "complete"], False),
+    ],
+)
+def test_a_run_is_given_up_when_enough_workers_died_of_it_and_nobody_has_its_result(states, is_given_up):
+    attempts = [Attempt(number, RUN, state) for number, state in enumerate(states)]
+    assert (given_up(attempts, most_attempts=2) == [RUN]) is is_given_up
+
+
+STATES = st.sampled_from(["waiting", "running", "complete", "failed", "dead", "released", "repeat"])
 
 
 @given(st.lists(STATES, min_size=1, max_size=6))
 def test_of_all_tries_at_a_run_at_most_one_that_lives_is_no_repeat(states):
     attempts = [Attempt(number, RUN, state) for number, state in enumerate(states)]
-    living = [a for a in attempts if a.state not in ("dead", "repeat")]
+    living = [a for a in attempts if a.state not in ("dead", "released", "repeat")]
     assert sum(not is_repeat(a, attempts) for a in living) == min(1, len(living))
 
 
@@ -91,7 +108,7 @@ def test_a_try_at_another_run_is_no_repeat():
 
 
 def test_a_search_is_open_while_something_waits_or_runs():
-    assert not is_open([Attempt(0, RUN, s) for s in ("complete", "failed", "dead", "repeat")])
+    assert not is_open([Attempt(0, RUN, s) for s in ("complete", "failed", "dead", "released", "repeat")])
     assert is_open([Attempt(0, RUN, "running")])
     assert is_open([Attempt(0, RUN, "waiting")])
 

@@ -1,5 +1,6 @@
 """The grid search as users run it: real worker processes on one storage, one of them killed."""
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -9,17 +10,23 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 from support import REPOSITORY
 
+from lyricsim_models import study_storage
+from lyricsim_models.grid import grid_runs, points_of
 from lyricsim_models.study import GridStudy
+from lyricsim_tools.errors import UserError
 
 SCRIPT = REPOSITORY / "training" / "grid_search.py"
 SPECIFICATION = importlib.util.spec_from_file_location("grid_search", SCRIPT)
 grid_search = importlib.util.module_from_spec(SPECIFICATION)
 SPECIFICATION.loader.exec_module(grid_search)
 FAKE = Path(__file__).with_name("fake_finetune.py")
+FAKE_LAUNCHER = Path(__file__).with_name("fake_launcher.py")
 
 
 def command(output, storage, *options):
@@ -67,7 +74,17 @@ def begun(output):
     )
 
 
-def wait_for(condition, seconds=60):
+def is_alive(process):
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def training(output):
+    return int((output / "begun.txt").read_text().split()[1])
+
+
+def wait_for(condition, seconds=240):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited too long"
@@ -78,14 +95,14 @@ def wait_for(condition, seconds=60):
 @pytest.mark.parametrize("kind", ["journal", "database"])
 def test_a_killed_workers_run_is_made_again_and_no_other_twice(tmp_path, kind):
     storage = str(tmp_path / "journal.log") if kind == "journal" else f"sqlite:///{tmp_path}/grid.db"
-    doomed = start(tmp_path, storage, FAKE_SECONDS="60")
+    doomed = start(tmp_path, storage, FAKE_SECONDS="600")
     wait_for(lambda: len(begun(tmp_path)) == 1)
     lost = begun(tmp_path)[0]
     survivor = start(tmp_path, storage, FAKE_SECONDS="0.3")
     wait_for(lambda: len(begun(tmp_path)) > 1)
     doomed.kill()
     doomed.communicate()
-    _, errors = survivor.communicate(timeout=120)
+    _, errors = survivor.communicate(timeout=240)
     assert survivor.returncode == 0, errors
     runs = begun(tmp_path)
     assert len(set(runs)) == 8
@@ -129,17 +146,70 @@ def test_the_best_command_trains_the_winner_with_its_seeds_and_options(tmp_path)
 
 def test_a_stopped_worker_gives_its_run_back_and_ends_its_training(tmp_path):
     journal = str(tmp_path / "journal.log")
-    worker = start(tmp_path, journal, "--weight-decays", "0.1", FAKE_SECONDS="60")
+    worker = start(tmp_path, journal, "--weight-decays", "0.1", FAKE_SECONDS="600")
     wait_for(lambda: begun(tmp_path))
     worker.send_signal(signal.SIGTERM)
-    _, errors = worker.communicate(timeout=30)
+    _, errors = worker.communicate(timeout=240)
     assert worker.returncode != 0
     assert "the same command goes on" in errors
-    training = int((tmp_path / "begun.txt").read_text().split()[1])
-    with pytest.raises(ProcessLookupError):
-        os.kill(training, 0)
+    assert not is_alive(training(tmp_path))
+    assert [a.state for a in GridStudy(journal, "lyricsim-grid").attempts()].count("released") == 1
     assert run(tmp_path, journal, *SMALL, "--weight-decays", "0.1").returncode == 0
     assert len(begun(tmp_path)) == 5
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_launcher_that_knows_no_signals_leaves_no_training_behind_its_worker(tmp_path, number):
+    launcher = shlex.join([sys.executable, str(FAKE_LAUNCHER), str(FAKE)])
+    journal = str(tmp_path / "journal.log")
+    worker = start(tmp_path, journal, "--launcher", launcher, FAKE_SECONDS="600")
+    wait_for(lambda: begun(tmp_path))
+    worker.send_signal(number)
+    worker.communicate(timeout=240)
+    wait_for(lambda: not is_alive(training(tmp_path)))
+
+
+def worker_of(folder, text):
+    return grid_search.Worker((sys.executable, "-c", text), folder, 0.01, False)
+
+
+def test_a_run_whose_port_is_taken_is_given_back_and_the_worker_told(tmp_path):
+    runs = grid_runs(["m"], points_of(), [1])[:1]
+    study = GridStudy(str(tmp_path / "journal.log"), "grid")
+    text = "import sys; sys.exit('port: 29500, name: EADDRINUSE\\n' + 20 * 'a line of the launcher\\n')"
+    with pytest.raises(UserError, match="--main_process_port 0"):
+        grid_search.work(study, runs, worker_of(tmp_path, text))
+    assert [a.state for a in study.attempts()] == ["released"]
+    assert study.claim(runs).run == runs[0]
+
+
+def test_a_run_given_back_in_the_last_moment_is_still_made(tmp_path, monkeypatch):
+    runs = grid_runs(["m"], points_of(), [1])[:1]
+    leaving, staying = (GridStudy(str(tmp_path / "journal.log"), "grid") for _ in range(2))
+    theirs = leaving.claim(runs)
+    claim = staying.claim
+
+    def claim_while_the_other_leaves(wanted):
+        mine = claim(wanted)
+        leaving.release(theirs)
+        return mine
+
+    monkeypatch.setattr(staying, "claim", claim_while_the_other_leaves)
+    grid_search.work(staying, runs, worker_of(tmp_path, "raise SystemExit('made')"))
+    assert [a.state for a in staying.attempts()] == ["released", "failed"]
+
+
+def test_the_report_names_runs_that_were_given_up(tmp_path, monkeypatch, capsys):
+    journal = str(tmp_path / "journal.log")
+    runs = grid_runs(["m"], points_of(), [1])[:1]
+    study = GridStudy(journal, "lyricsim-grid", most_attempts=1)
+    study.claim(runs)
+    study.claim(runs)
+    later = time.monotonic() + 3600
+    monkeypatch.setattr(study_storage, "time", SimpleNamespace(monotonic=lambda: later))
+    assert study.claim(runs) is None
+    grid_search.main([*command(tmp_path, journal, "--table", "--max-attempts", "1")[2:]])
+    assert f"given up, since its workers died (--max-attempts): {runs[0].key}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
