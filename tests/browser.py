@@ -7,11 +7,14 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 DRIVER = shutil.which("chromedriver")
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+_UNTOUCHED = ("stale element reference", "element click intercepted", "element not interactable")
 _OPTIONS = {
     "args": [
         "--headless=new",
@@ -22,6 +25,14 @@ _OPTIONS = {
         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     ]
 }
+
+
+class DriverError(Exception):
+    """What the driver says instead of an answer."""
+
+
+class UntouchedError(DriverError):
+    """The driver did nothing with an element: the page was replaced, or something still moves over it."""
 
 
 class Browser:
@@ -35,25 +46,44 @@ class Browser:
     def open(self, url: str) -> None:
         self._call("POST", "/url", {"url": url})
 
+    def until(
+        self,
+        look: Callable[[], Any],
+        wanted: str,
+        seconds: float = 60,
+        passing: type[DriverError] = DriverError,
+    ) -> Any:
+        """What a look at the page finds, once it finds something; errors that pass mean: not yet."""
+        deadline = time.monotonic() + seconds
+        while True:
+            trouble = ""
+            try:
+                if found := look():
+                    return found
+            except passing as error:
+                trouble = f" ({error})"
+            if time.monotonic() >= deadline:
+                raise AssertionError(f"no {wanted} after {seconds} s{trouble}: {self.text()[:1000]}")
+            time.sleep(0.1)
+
     def find(self, selector: str, seconds: float = 60) -> "Element":
         """The first visible element, once there is one."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            found = self._call("POST", "/elements", {"using": "css selector", "value": selector})
-            for entry in found:
-                element = Element(self, entry[_ELEMENT])
-                if element.is_shown():
-                    return element
-            time.sleep(0.2)
-        raise AssertionError(f"no visible {selector} after {seconds} s: {self.text()[:1000]}")
+        element = Element(self, selector)
+        element.path(seconds)
+        return element
+
+    def shown(self, selector: str) -> str | None:
+        """The path of the first visible element, if there is one now."""
+        found = self._call("POST", "/elements", {"using": "css selector", "value": selector})
+        paths = [f"/element/{entry[_ELEMENT]}" for entry in found]
+        return next((path for path in paths if self._call("GET", f"{path}/displayed")), None)
 
     def wait_for_text(self, selector: str, text: str, seconds: float = 60) -> str:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if text in (shown := self.find(selector, seconds).text()):
-                return shown
-            time.sleep(0.2)
-        raise AssertionError(f"{selector} never said {text!r}: {shown!r}")
+        def said() -> str | None:
+            shown = self.find(selector, seconds).text()
+            return shown if text in shown else None
+
+        return self.until(said, f"{selector} that says {text!r}", seconds)
 
     def text(self) -> str:
         return self.run("return document.body.innerText")
@@ -89,26 +119,44 @@ class Browser:
     def _ask(self, method: str, path: str, body: object = None):
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self._address + path, data, method=method)
-        with urllib.request.urlopen(request, timeout=120) as answer:
-            return json.loads(answer.read())["value"]
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                return json.loads(answer.read())["value"]
+        except urllib.error.HTTPError as error:
+            said = json.loads(error.read())["value"]
+            kind = UntouchedError if said["error"] in _UNTOUCHED else DriverError
+            raise kind(f"{said['error']}: {said['message']}") from error
 
 
 class Element:
-    def __init__(self, browser: Browser, reference: str) -> None:
-        self._browser, self._path = browser, f"/element/{reference}"
+    """The first visible element of a kind, looked for anew whenever the page was replaced meanwhile."""
 
-    def is_shown(self) -> bool:
-        return self._browser._call("GET", f"{self._path}/displayed")
+    def __init__(self, browser: Browser, selector: str) -> None:
+        self._browser, self._selector = browser, selector
 
     def text(self) -> str:
-        return self._browser._call("GET", f"{self._path}/text")
+        return self._use("GET", "text")
 
     def click(self) -> None:
-        self._browser._call("POST", f"{self._path}/click", {})
+        self._use("POST", "click", {})
 
     def write(self, text: str) -> None:
-        self._browser._call("POST", f"{self._path}/clear", {})
-        self._browser._call("POST", f"{self._path}/value", {"text": text})
+        self._use("POST", "clear", {})
+        self._use("POST", "value", {"text": text})
+
+    def path(self, seconds: float = 60) -> str:
+        """Where the driver has it, once it is visible."""
+        wanted = f"visible {self._selector}"
+        return self._browser.until(lambda: self._browser.shown(self._selector), wanted, seconds)
+
+    def _use(self, method: str, action: str, body: object = None):
+        """Do something once: it is tried again only where the driver says that it did nothing."""
+
+        def attempt() -> tuple[Any]:
+            return (self._browser._call(method, f"{self.path()}/{action}", body),)
+
+        wanted = f"{action} of {self._selector}"
+        return self._browser.until(attempt, wanted, passing=UntouchedError)[0]
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 from browser import DRIVER, browsing
@@ -34,7 +33,15 @@ class RaterAtWork:
         browser.open(link)
 
     def pair(self):
-        return self.browser.run("return document.querySelector('main').dataset.pair || null")
+        """The pair on the page; None where the whole page has none."""
+        return self._shown()[0]
+
+    def _shown(self, other_than=None):
+        script = f"""
+            const main = document.readyState === 'complete' && document.querySelector('main');
+            return main && main.dataset.pair !== {json.dumps(other_than)} && [main.dataset.pair || null]
+        """
+        return self.browser.until(lambda: self.browser.run(script), f"page without the pair {other_than}")
 
     def rating(self):
         first, second = self.browser.run(
@@ -43,10 +50,7 @@ class RaterAtWork:
         return likeness(first, second)
 
     def wait_for_another(self, pair):
-        deadline = time.monotonic() + 60
-        while self.browser.run(f"return document.querySelector('main')?.dataset.pair === {json.dumps(pair)}"):
-            assert time.monotonic() < deadline, f"{pair} did not go away: {self.browser.text()[:500]}"
-            time.sleep(0.05)
+        self._shown(other_than=pair)
 
     def press(self, key):
         """Strike a key once the page listens to it."""
@@ -79,8 +83,8 @@ def rates_with_the_keyboard(rater):
     for _ in range(PAIRS // 2):
         rater.rate_by_key()
     pair = rater.pair()
-    browser.run("location.reload()")
-    browser.find(".steps")
+    browser.run("window.isOld = true; location.reload()")
+    browser.until(lambda: browser.run("return !window.isOld"), "new page")
     assert rater.pair() == pair
     rater.rate_by_key(5)
     following = rater.pair()
