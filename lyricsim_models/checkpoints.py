@@ -67,7 +67,7 @@ def save(workers: "Workers", run: Path, position: Position) -> None:
     final = step_folder(run, position.step)
     partial = final.with_name(f".{final.name}.partial")
     # PyTorch reports a full disk as a RuntimeError, safetensors as an error of its own.
-    with explained(run, f"the checkpoint of step {position.step}", Exception):
+    with explained(workers, run, f"the checkpoint of step {position.step}", Exception):
         workers.together(lambda: partial.mkdir(parents=True, exist_ok=True))
         workers.together(lambda: workers.save_state(partial))
         workers.together(lambda: _publish(partial, final, position) if workers.is_main else None)
@@ -84,10 +84,11 @@ def _publish(partial: Path, final: Path, position: Position) -> None:
 
 
 @contextlib.contextmanager
-def explained(run: Path, what: str, *kinds: type[Exception]) -> Iterator[None]:
+def explained(workers: "Workers", run: Path, what: str, *kinds: type[Exception]) -> Iterator[None]:
     """Turn a failure to write into a message that says what is still usable.
 
     Args:
+        workers: all processes.
         run: the run's folder.
         what: what the block writes.
         kinds: errors that mean such a failure.
@@ -100,7 +101,9 @@ def explained(run: Path, what: str, *kinds: type[Exception]) -> Iterator[None]:
     except UserError:
         raise
     except kinds as error:
-        remove_partial(run)
+        # The others must leave it alone: the main process may be giving it its name just now.
+        if workers.is_main:
+            remove_partial(run)
         earlier = latest(run)
         usable = f"the checkpoint of step {read_position(earlier).step} is" if earlier else "the data is"
         raise UserError(

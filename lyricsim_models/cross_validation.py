@@ -23,12 +23,11 @@ from lyricsim_models.run_files import (
     prediction_rows,
     read_metrics,
 )
-from lyricsim_models.run_folder import RUN_FILE, claim, locked, write_manifest
+from lyricsim_models.run_folder import BLOCKS, RUN_FILE, claim, locked, write_manifest
 from lyricsim_models.team import Alone, Team
 from lyricsim_tools.atomic import write_json, write_text
 from lyricsim_tools.errors import UserError
 
-BLOCKS = "blocks"
 SPLIT = "cross_validation"
 # A correlation needs two pairs.
 _SMALLEST_BLOCK = 2

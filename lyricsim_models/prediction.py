@@ -13,6 +13,7 @@ from lyricsim_models.pair_scorers import OpenScorer
 from lyricsim_models.provenance import Seen, refuse_seen, seen_pairs, versions
 from lyricsim_models.score_file import ScoreFile, held, refuse_output, refuse_own_input
 from lyricsim_models.streams import check_pairs, pair_windows
+from lyricsim_models.team import everywhere, refuse_disagreement
 from lyricsim_tools.atomic import sha256_of, write_json
 
 RECORD_SUFFIX = ".run.json"
@@ -54,22 +55,35 @@ def predict_file(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:
         UserError: bad rows, pairs that the model has seen, a score that is not finite, an output that exists.
             The output then does not exist; what was finished is kept for ``resume``.
     """
-    settings = {**scorer.identity, "input_sha256": sha256_of(job.source) if job.source.is_file() else None}
-    if job.resume and (finished := _finished(job, settings)):
+    team = scorer.team
+    settings = everywhere(team, lambda: _settings(job, scorer))
+    finished = everywhere(team, lambda: _finished(job, settings) if job.resume else None)
+    refuse_disagreement(team, {"input, model or options": settings, "output": finished})
+    if finished:
         return finished
+    record = everywhere(team, lambda: _checked(job, scorer, settings))
+    with contextlib.ExitStack() as stack:
+        team.together(lambda: stack.enter_context(held(job.output)) if team.is_main else None)
+        # Every process has read the progress before one of them writes on.
+        file = everywhere(
+            team, lambda: ScoreFile(job.output, settings, resume=job.resume, overwrite=job.overwrite)
+        )
+        refuse_disagreement(team, {"progress of the output": file.rows})
+        _score_rest(job, scorer, file, record["rows"])
+        team.together(lambda: _finish(job, file, record) if team.is_main else None)
+    return record
+
+
+def _settings(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:
+    return {**scorer.identity, "input_sha256": sha256_of(job.source) if job.source.is_file() else None}
+
+
+def _checked(job: PredictionJob, scorer: OpenScorer, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of what is about to be scored, once input and output are known to be good."""
     refuse_own_input(job.output, job.source)
     refuse_output(job.output, job.overwrite)
     rows = check_pairs(job.source)
-    record = {"rows": rows, **count_seen(job, scorer.seen), "settings": settings, "versions": versions()}
-    with contextlib.ExitStack() as stack:
-        main = scorer.team.is_main
-        scorer.team.together(lambda: stack.enter_context(held(job.output)) if main else None)
-        file = ScoreFile(job.output, settings, resume=job.resume, overwrite=job.overwrite)
-        # Every process has read the progress before one of them writes on.
-        scorer.team.together(lambda: None)
-        _score_rest(job, scorer, file, rows)
-        scorer.team.together(lambda: _finish(job, file, record) if main else None)
-    return record
+    return {"rows": rows, **count_seen(job, scorer.seen), "settings": settings, "versions": versions()}
 
 
 def _score_rest(job: PredictionJob, scorer: OpenScorer, file: ScoreFile, rows: int) -> None:

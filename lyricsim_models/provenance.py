@@ -42,11 +42,11 @@ def versions() -> dict[str, str]:
 
 
 def git_revision(folder: Path) -> str | None:
-    """Commit of the code, ``-dirty`` where files differ from it; None outside a repository."""
+    """Commit of the code, ``-dirty`` where files differ from it; None where git has no answer."""
     try:
         revision = _git(folder, "rev-parse", "HEAD")
         return f"{revision}-dirty" if _git(folder, "status", "--porcelain", "-uno") else revision
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.SubprocessError):
         return None
 
 

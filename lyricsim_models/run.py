@@ -13,8 +13,9 @@ from lyricsim_models.outcome import finish
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import fingerprint
 from lyricsim_models.run_files import read_metrics
-from lyricsim_models.run_folder import TRACKER_FOLDER, State, claim, locked
+from lyricsim_models.run_folder import TRACKER_FOLDER, State, claim, decisive, locked
 from lyricsim_models.signals import listening
+from lyricsim_models.team import refuse_disagreement
 from lyricsim_models.training import Training
 from lyricsim_models.workers import Workers
 
@@ -38,16 +39,17 @@ def run(job: Job, splits: Mapping[str, PairTable], workers: Workers) -> dict[str
     refuse_bad_splits(splits, job.allow_seen)
     with _held(job.output, workers):
         settings = job.settings(fingerprint(splits))
+        refuse_disagreement(workers, decisive(settings))
         if _claim(job, settings, workers) == "complete":
             return read_metrics(job.output)
         workers.start_tracking(job.output / TRACKER_FOLDER, {**settings, **job.recipe.to_dict()})
         with listening() as request:
             training = Training(job, splits, workers, request)
-            with explained(job.output, "the run's files", OSError, SafetensorError):
+            with explained(workers, job.output, "the run's files", OSError, SafetensorError):
                 position = training.go()
         workers.stop_tracking()
         workers.release()
-        with explained(job.output, "the trained model", OSError, SafetensorError):
+        with explained(workers, job.output, "the trained model", OSError, SafetensorError):
             return finish(job, splits, workers, position, training.facts)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,8 +16,12 @@ from lyricsim_tools.files import only_writer
 
 RUN_FILE, LOG_FILE, LOCK_FILE = "run.json", "metrics.jsonl", ".lock"
 TRACKER_FOLDER = "trackers"
+#: Holds the runs of a cross-validation, each with a list of its own files.
+BLOCKS = "blocks"
 _OUR_FOLDERS = (CHECKPOINTS, TRACKER_FOLDER)
 _FROM_THE_START = (RUN_FILE, LOG_FILE, LOCK_FILE, MANIFEST_NAME)
+# What a kill leaves of a file that was being written (``lyricsim_tools.atomic``).
+_UNFINISHED = re.compile(r"\.(.+)\.\w{8}\.partial")
 _INDIFFERENT = ("recipe", "per_device_batch_size", "dataset", "config")
 
 State = Literal["new", "interrupted", "complete"]
@@ -72,6 +77,9 @@ def _continue(folder: Path, settings: Mapping[str, Any]) -> State:
         drop_checkpoints(folder)
         return "complete"
     remove_partial(folder)
+    for path in folder.rglob(".*.partial"):
+        if _UNFINISHED.fullmatch(path.name) and _is_ours(folder, path):
+            path.unlink()
     return "interrupted"
 
 
@@ -105,12 +113,19 @@ def _nothing_done(folder: Path, present: set[Path]) -> bool:
 
 
 def _is_ours(folder: Path, path: Path) -> bool:
-    relative = path.relative_to(folder)
-    return relative.parts[0] in _OUR_FOLDERS or relative.as_posix() in read_manifest(folder)
+    if unfinished := _UNFINISHED.fullmatch(path.name):
+        return unfinished[1] in _FROM_THE_START or _is_ours(folder, path.with_name(unfinished[1]))
+    parts = path.relative_to(folder).parts
+    if parts[0] in _OUR_FOLDERS or "/".join(parts) in read_manifest(folder):
+        return True
+    in_block = parts[0] == BLOCKS and len(parts) > 2
+    return in_block and (parts[2:] == (LOCK_FILE,) or _is_ours(folder / BLOCKS / parts[1], path))
 
 
 def _remove_ours(folder: Path, present: set[Path]) -> None:
-    for path in present:
+    # A kill on the way must leave a folder that is still known as ours: the lists of files go last.
+    ranks = {MANIFEST_NAME: 2, RUN_FILE: 1}
+    for path in sorted(present, key=lambda p: (ranks.get(p.name, 0), -len(p.parts))):
         path.unlink()
     for inner in sorted((p for p in folder.rglob("*") if p.is_dir()), reverse=True):
         with contextlib.suppress(OSError):

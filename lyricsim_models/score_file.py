@@ -85,6 +85,9 @@ class ScoreFile:
         refuse_non_finite(pair_ids, predictions, self.rows)
         text = _lines(self.path.suffix, pair_ids, predictions, header=self.rows == 0).encode()
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.rows == 0:
+            # What another run left would otherwise vouch for this one's bytes, should a kill come now.
+            self._progress.unlink(missing_ok=True)
         with self._partial.open("r+b" if self._partial.exists() else "w+b") as stream:
             # What a killed process wrote after its last progress does not count.
             stream.truncate(self._bytes)

@@ -1,10 +1,12 @@
 """What a job asks of the processes it runs in; one process needs no launcher and no torch."""
 
 import os
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
 
 from lyricsim_tools.errors import UserError
+
+T = TypeVar("T")
 
 
 class Team(Protocol):
@@ -49,6 +51,36 @@ class Alone:
 
     def close(self) -> None:
         """There is nobody to part with."""
+
+
+def everywhere(team: Team, action: Callable[[], T]) -> T:
+    """What an action gives in this process; it fails in all of them if it fails in one."""
+    found: list[T] = []
+    team.together(lambda: found.append(action()))
+    return found[0]
+
+
+def refuse_disagreement(team: Team, facts: Mapping[str, Any]) -> None:
+    """Refuse to share work that is not the same everywhere, such as files of which each machine has its own.
+
+    Every process calls this, and it raises in all of them or in none. XLA cannot exchange objects and is not
+    asked.
+
+    Args:
+        team: the processes.
+        facts: what has to be equal in all of them, by its name for people; compared by ``==``.
+
+    Raises:
+        UserError: names what differs.
+    """
+    found = team.gather([dict(facts)])
+    different = sorted({name for other in found for name in other if other[name] != found[0].get(name)})
+    if different:
+        raise UserError(
+            f"processes that do not have the same {', '.join(different)}",
+            "one and the same input and output for all of them",
+            "put data, model and --output on storage that all machines share",
+        )
 
 
 def refuse_launcher(what: str) -> None:

@@ -26,6 +26,7 @@ from lyricsim_models.pairs import TokenRows, concatenate
 from lyricsim_models.registry import resolve
 from lyricsim_models.run_folder import Log
 from lyricsim_models.signals import Interrupted, StopRequest
+from lyricsim_models.team import refuse_disagreement
 from lyricsim_models.workers import Workers
 from lyricsim_tools.atomic import write_json
 from lyricsim_tools.errors import UserError
@@ -77,6 +78,7 @@ class Training:
         self.course: Course = course_of(len(data.rows), self.recipe, job.checkpoint_every)
         self.facts = self._facts(data)
         self.restored = checkpoints.latest(job.output)
+        refuse_disagreement(workers, {"checkpoint in --output": self.restored and self.restored.name})
         self.loaded.scorer.to(workers.device)
         if isinstance(self.loaded.scorer, SentenceScorer) and self.restored is None:
             self._start_line(self.loaded.scorer, data)
@@ -129,6 +131,8 @@ class Training:
                     break
                 position = self._advance(position, step)
                 bar.update()
+        # A signal may have come after the last step was asked, while its checkpoint was chosen and written.
+        self._stop_if_asked(position)
         if self.development:
             refuse_no_best(position.selection)
         return position
@@ -165,8 +169,8 @@ class Training:
             position = replace(position, selection=self._evaluate(position, epoch))
         if self.course.saves_after(position.step) or result.interrupted:
             checkpoints.save(self.workers, self.job.output, position)
-        if result.interrupted and position.step < self.course.total:
-            self._stop(position)
+        if result.interrupted:
+            self._stop_if_asked(position)
         return position
 
     def _record(self, step: int, epoch: int, result: StepResult) -> None:
@@ -218,8 +222,10 @@ class Training:
 
         self.workers.together(write)
 
-    def _stop(self, position: Position) -> None:
+    def _stop_if_asked(self, position: Position) -> None:
         number = max(self.workers.gather([self.request.received or 0]))
+        if not number:
+            return
         self._say(f"stopped by signal {number} after step {position.step}; go on with --resume")
         raise Interrupted(128 + number)
 

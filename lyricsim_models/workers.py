@@ -8,7 +8,7 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from torch import nn
 
 from lyricsim_models.config import ReportTo
 from lyricsim_models.launch_checks import launched_for, refuse_fallback, refuse_strangers, require_tracker
+from lyricsim_models.signals import Interrupted
 from lyricsim_tools.errors import UserError
 
 # How far a padded length is rounded up: compilers of static shapes want few of them, tensor cores want 8.
@@ -231,6 +232,15 @@ class Workers:
     def track(self, values: dict[str, float], step: int) -> None:
         """Send numbers to the trackers."""
         self._accelerator.log(values, step=step)
+
+    def __enter__(self) -> Self:
+        """The processes, for the length of a block at whose end they part."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Part, unless the block failed: the others may then wait for this process somewhere else."""
+        if kind is None or issubclass(kind, Interrupted):
+            self.close()
 
     def close(self) -> None:
         """Part with the other processes; every process calls this once the work is done.

@@ -1,5 +1,7 @@
 """One shape for every error that a user can cause."""
 
+import os
+
 
 class UserError(ValueError):
     """Bad input, said so that the reader knows what to do next.
@@ -15,6 +17,11 @@ class UserError(ValueError):
         self.given = given
         self.expected = expected
         self.remedy = remedy
+
+
+def speaks_here() -> bool:
+    """Whether this process tells people what went wrong: one of all that were launched on this machine."""
+    return os.environ.get("LOCAL_RANK", "0") == "0"
 
 
 def explained(error: UserError | OSError) -> UserError:

@@ -2,14 +2,13 @@
 
 import argparse
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
 from lyricsim_tools.atomic import write_text
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, speaks_here
 from lyricsim_tools.tables import print_json, print_table
 from spanish_sentence_eval import cli_options
 from spanish_sentence_eval.compare import compare_documents
@@ -48,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             COMMANDS[args.command](args)
         except UserError as error:
-            if os.environ.get("RANK", "0") == "0":
+            if speaks_here():
                 sys.stderr.write(f"error: {error}\n")
             return 1
         except OSError as error:

@@ -25,7 +25,7 @@ from lyricsim_models.job import Job
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import digest
 from lyricsim_models.subruns import discard_weights
-from lyricsim_tools.errors import UserError, explained
+from lyricsim_tools.errors import UserError, explained, speaks_here
 from lyricsim_tools.tables import print_json, print_table
 
 EXAMPLES = """examples:
@@ -81,7 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         report(options, results)
     except (UserError, OSError) as error:
-        print(f"error: {explained(error)}", file=sys.stderr, flush=True)
+        if speaks_here():
+            print(f"error: {explained(error)}", file=sys.stderr, flush=True)
         sys.exit(2)
 
 
@@ -113,9 +114,7 @@ def run_model_folds(options: argparse.Namespace, others: Sequence[str]) -> dict[
     from lyricsim_models.run import run
     from lyricsim_models.workers import Workers
 
-    workers = Workers()
-
-    def validate(job: Job) -> dict[str, Any]:
+    def validate(job: Job, workers: Workers) -> dict[str, Any]:
         job = dataclasses.replace(job, config=options.config, resume=True, overwrite=False)
 
         def run_fold(splits: Mapping[str, PairTable], folder: Path) -> None:
@@ -125,8 +124,8 @@ def run_model_folds(options: argparse.Namespace, others: Sequence[str]) -> dict[
 
         return cross_validate(make_plan(options, job.output, job.settings("")), run_fold, workers)
 
-    results = {f"seed {job.seed}": validate(job) for job in jobs}
-    workers.close()
+    with Workers() as workers:
+        results = {f"seed {job.seed}": validate(job, workers) for job in jobs}
     return results if workers.is_main else {}
 
 
@@ -147,14 +146,15 @@ def make_plan(options: argparse.Namespace, output: Path, settings: Mapping[str, 
 
 
 def report(options: argparse.Namespace, results: Mapping[str, Mapping[str, Any]]) -> None:
-    """Print the scores, with their intervals, of each seed or of the baseline."""
+    """Print the scores, with their intervals, of each seed or of the baseline; the main process has them."""
+    if not results:
+        return
     if options.json:
         print_json({"output": str(options.output), "metrics": results})
         return
     rows = [[name, *figures(metrics[SPLIT])] for name, metrics in results.items()]
     columns = ["", *SCORE_KEYS, "nonzero_pearson", "zero_auc", "pairs"]
-    if rows:
-        print_table(f"Song-disjoint block cross-validation: {options.output}", columns, rows)
+    print_table(f"Song-disjoint block cross-validation: {options.output}", columns, rows)
 
 
 def figures(scores: Mapping[str, Any]) -> list[object]:

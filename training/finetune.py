@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -11,7 +10,7 @@ from typing import Any
 
 from lyricsim_models.config import ARCHITECTURES, LINE_BREAKS, REPORT_TO, Recipe, check_seed
 from lyricsim_models.job import Job
-from lyricsim_tools.errors import UserError, explained
+from lyricsim_tools.errors import UserError, explained, speaks_here
 from lyricsim_tools.tables import print_json, print_table
 
 DEFAULTS = Recipe()
@@ -109,8 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         train_all(options)
     except (UserError, OSError) as error:
-        # Every process meets the same error; one message is enough.
-        if os.environ.get("RANK", "0") == "0":
+        # The processes of a machine meet the same error; one message is enough.
+        if speaks_here():
             print(f"error: {explained(error)}", file=sys.stderr, flush=True)
         sys.exit(2)
 
@@ -125,19 +124,18 @@ def train_all(options: argparse.Namespace) -> None:
     from lyricsim_models.seeds import write_summary
     from lyricsim_models.workers import Workers
 
-    workers = Workers(options.report_to)
-    splits = read_splits(options.dataset, options.config)
-    # Libraries print too; standard output is for the result alone.
-    with contextlib.redirect_stdout(sys.stderr):
-        results = {job.seed: run(job, splits, workers) for job in jobs}
-    if workers.is_main:
-        summary = write_summary(options.output, results) if len(jobs) > 1 else None
-        for job in jobs:
-            write_card(job.output)
-        report(options, results, summary)
-        if options.push_to_hub:
-            publish(options, best_of(jobs, results).output)
-    workers.close()
+    with Workers(options.report_to) as workers:
+        splits = read_splits(options.dataset, options.config)
+        # Libraries print too; standard output is for the result alone.
+        with contextlib.redirect_stdout(sys.stderr):
+            results = {job.seed: run(job, splits, workers) for job in jobs}
+        if workers.is_main:
+            summary = write_summary(options.output, results) if len(jobs) > 1 else None
+            for job in jobs:
+                write_card(job.output)
+            report(options, results, summary)
+            if options.push_to_hub:
+                publish(options, best_of(jobs, results).output)
 
 
 def write_card(folder: Path) -> None:

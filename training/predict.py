@@ -9,7 +9,6 @@ the nearest songs are found; --reranker then scores those pair by pair.
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 from lyricsim_models.pair_scorers import open_scorer
 from lyricsim_models.prediction import WINDOW, PredictionJob, predict_file
 from lyricsim_models.score_file import refuse_existing, refuse_own_input
-from lyricsim_tools.errors import UserError, explained
+from lyricsim_tools.errors import UserError, explained, speaks_here
 from lyricsim_tools.tables import print_json, print_table
 
 EXAMPLES = """examples:
@@ -93,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         check_options(options)
         rank_catalogue(options) if options.catalogue else score_pairs(options)
     except (UserError, OSError) as error:
-        if os.environ.get("RANK", "0") == "0":
+        if speaks_here():
             print(f"error: {explained(error)}", file=sys.stderr, flush=True)
         sys.exit(2)
 

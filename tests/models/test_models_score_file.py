@@ -50,6 +50,19 @@ def test_without_resume_an_earlier_part_is_begun_anew(tmp_path):
     assert (tmp_path / "scores.csv").read_text() == "pair_id,prediction\nz,0.0\n"
 
 
+def test_what_an_earlier_run_left_does_not_vouch_for_the_bytes_of_a_later_one(tmp_path, monkeypatch):
+    ScoreFile(tmp_path / "scores.csv", {"model": "old"}).append(["a"], np.ones(1))
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lyricsim_models.score_file.write_json", killed)
+        with pytest.raises(KeyboardInterrupt):
+            ScoreFile(tmp_path / "scores.csv", {"model": "new"}).append(["a"], np.zeros(1))
+    assert ScoreFile(tmp_path / "scores.csv", {"model": "old"}, resume=True).rows == 0
+
+
 def test_a_part_of_another_input_or_model_is_not_gone_on_with(tmp_path):
     ScoreFile(tmp_path / "scores.csv", {"model": "m", "input": 1}).append(["a"], np.ones(1))
     with pytest.raises(UserError, match="had another input"):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from invented import invented_rows, write_rows
@@ -97,6 +98,15 @@ def test_a_place_that_cannot_be_written_is_a_message(run, pairs_file, tmp_path):
     assert (tmp_path / "cv").read_text() == "no folder"
 
 
+@pytest.mark.parametrize("json_asked", [True, False])
+def test_processes_without_the_result_print_nothing(run, capsys, json_asked, monkeypatch):
+    monkeypatch.syspath_prepend(str(REPOSITORY / "training"))
+    from cross_validate import report
+
+    report(SimpleNamespace(json=json_asked, output="cv"), {})
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.slow
 def test_a_trained_recipe_that_is_stopped_goes_on_block_by_block(tmp_path, tiny_encoder):
     data = write_rows(tmp_path / "pairs.csv", invented_rows(15))
@@ -108,13 +118,15 @@ def test_a_trained_recipe_that_is_stopped_goes_on_block_by_block(tmp_path, tiny_
     ]
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 240
-    while not list(output.glob("blocks/0-1/metrics.json")):
+    while not list(output.glob("blocks/0-2")):
         assert time.monotonic() < deadline, first.communicate()[1]
         assert first.poll() is None, first.communicate()[1]
         time.sleep(0.1)
     first.send_signal(signal.SIGKILL)
     first.communicate()
-    done = {p: p.stat().st_mtime_ns for p in output.glob("blocks/*/metrics.json")}
+    complete = [p for p in output.glob("blocks/*/run.json") if read(p)["status"] == "complete"]
+    assert complete
+    done = {p.with_name("metrics.json"): p.with_name("metrics.json").stat().st_mtime_ns for p in complete}
     second = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
     assert second.returncode == 0, second.stderr
     assert {p: p.stat().st_mtime_ns for p in done} == done

@@ -117,7 +117,7 @@ def test_a_killed_run_goes_on_where_it_was_and_ends_with_the_same_file(tmp_path)
         for row in invented_rows(60, seed=3)
     ]
     path = write_rows(tmp_path / "pairs.csv", rows)
-    command = [sys.executable, SCRIPT, "--model", "lexical", "--input", str(path), "--window", "50"]
+    command = [sys.executable, SCRIPT, "--model", "lexical", "--input", str(path), "--window", "10"]
     whole = subprocess.run([*command, "--output", str(tmp_path / "whole.csv")], check=False)
     assert whole.returncode == 0
     output = tmp_path / "scores.csv"
@@ -135,6 +135,16 @@ def test_a_killed_run_goes_on_where_it_was_and_ends_with_the_same_file(tmp_path)
     assert subprocess.run([*command, "--output", str(output), "--resume"], check=False).returncode == 0
     assert output.read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert not progress.exists()
+
+
+def test_what_goes_wrong_is_said_once_on_each_machine(run, tmp_path, monkeypatch):
+    command = ("--model", "lexical", "--input", tmp_path / "absent.csv", "--output", tmp_path / "s.csv")
+    for rank, local, said in ((0, 0, True), (1, 1, False), (2, 0, True), (3, 1, False)):
+        monkeypatch.setenv("RANK", str(rank))
+        monkeypatch.setenv("LOCAL_RANK", str(local))
+        done = run(*command)
+        assert done.returncode == 2
+        assert ("absent.csv" in done.stderr) is said
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ import os
 import resource
 import runpy
 import signal
-import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 
 import torch
 
-from lyricsim_models import checkpoints, encoders, loop, outcome, workers
+from lyricsim_models import checkpoints, encoders, loop, outcome, training, workers
 from lyricsim_models.config import Recipe
 from lyricsim_models.registry import Model
 
@@ -82,6 +81,9 @@ FAULTS: dict[str, Callable[[int], None]] = {
     "kill before completion": lambda n: at_call(outcome, "drop_checkpoints", n, kill),
     "terminate in step": lambda n: at_call(loop.Learner, "_agreed_loss", n, lambda: kill(signal.SIGTERM)),
     "interrupt in step": lambda n: at_call(loop.Learner, "_agreed_loss", n, lambda: kill(signal.SIGINT)),
+    "terminate in evaluation": lambda n: at_call(
+        training.Development, "predict", n, lambda: kill(signal.SIGTERM)
+    ),
     "full disk": lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
     "not a number from step": spoil_gradients,
 }
@@ -107,15 +109,9 @@ def child(scenario: dict[str, Any], rank: int, port: int) -> None:
     runpy.run_path(str(FINETUNE), run_name="__main__")
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def play(scenario: dict[str, Any]) -> list[int]:
     """Exit status of each process; a negative number is the signal it died of."""
-    port, running = free_port(), {}
+    port, running = scenario["port"], {}
     for rank in range(scenario["processes"]):
         pid = os.fork()
         if pid == 0:

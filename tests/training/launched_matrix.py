@@ -13,15 +13,14 @@ from lyricsim_models.workers import Workers
 
 def main() -> None:
     plan = json.loads(Path(sys.argv[1]).read_text())
-    workers = Workers()
-    for settings in plan["runs"]:
-        splits = read_splits(settings["dataset"], None)
-        recipe = Recipe(**settings["recipe"])
-        job = Job(plan["model"], settings["dataset"], None, Path(settings["output"]), recipe)
-        run(job, splits, workers)
-    if workers.is_main:
-        Path(plan["report"]).write_text(json.dumps({"processes": workers.world}))
-    workers.close()
+    with Workers() as workers:
+        for settings in plan["runs"]:
+            splits = read_splits(settings["dataset"], None)
+            recipe = Recipe(**settings["recipe"])
+            job = Job(plan["model"], settings["dataset"], None, Path(settings["output"]), recipe)
+            run(job, splits, workers)
+        if workers.is_main:
+            Path(plan["report"]).write_text(json.dumps({"processes": workers.world}))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import free_port
 from tiny_families import write_pairs
 from training_support import Family, start
 
@@ -32,7 +33,8 @@ def play(family: Family, tmp_path_factory: pytest.TempPathFactory) -> Play:
             arguments = ["--model", model, "--dataset", pairs, "--output", scenario["output"], *COMMON]
             full = [*map(str, arguments), *scenario.get("more", [])]
             log = str(folder / f"log-{next(number)}")
-            plan.append({"processes": 1, **scenario, "output": None, "arguments": full, "log": log})
+            fixed = {"output": None, "arguments": full, "log": log, "port": free_port()}
+            plan.append({"processes": 1, **scenario, **fixed})
         paths = folder / f"plan-{next(number)}", folder / f"report-{next(number)}"
         paths[0].write_text(json.dumps(plan))
         done = start(SCRIPT, paths)
@@ -105,7 +107,11 @@ def test_two_processes_resume_to_the_same_bits(play: Play, tmp_path: Path) -> No
         {"output": outputs[1], **spread, "fault": ("kill before step", step)},
         {"output": outputs[1], **spread, "more": ["--resume"]},
     )
-    assert [statuses for statuses, _ in played] == [[0, 0], [-9, -9], [0, 0]], played
+    first, broken, resumed = (statuses for statuses, _ in played)
+    assert (first, resumed) == ([0, 0], [0, 0]), (step, played)
+    # The other process is ended by its parent, unless it noticed before that its peer is gone.
+    assert broken[0] == -9, (step, played)
+    assert broken[1] in (-9, 99), (step, played)
     assert_same_run(tmp_path / "broken", tmp_path / "whole")
     assert json.loads((tmp_path / "broken" / "run.json").read_text())["topology"]["world_size"] == 2
 
@@ -126,6 +132,21 @@ def test_a_signal_ends_the_run_with_a_checkpoint_at_that_very_step(
     assert resumed == [0] * processes
     if processes == 1:
         assert_same_run(tmp_path / "run", whole)
+
+
+@pytest.mark.slow
+def test_a_signal_during_the_last_evaluation_ends_the_run_before_its_long_end(
+    play: Play, whole: Path, tmp_path: Path
+) -> None:
+    output = str(tmp_path / "run")
+    fault = ("terminate in evaluation", 3)
+    (stopped, said), (resumed, _) = play(
+        {"output": output, "fault": fault}, {"output": output, "more": ["--resume"]}
+    )
+    assert stopped == [143], said
+    assert f"stopped by signal 15 after step {TOTAL}; go on with --resume" in said
+    assert resumed == [0]
+    assert_same_run(tmp_path / "run", whole)
 
 
 @pytest.mark.slow

@@ -2,11 +2,12 @@ import json
 import os
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from lyricsim_models.checkpoints import Position, latest, prune, read_position, step_folder
+from lyricsim_models.checkpoints import Position, explained, latest, prune, read_position, step_folder
 from lyricsim_models.evaluation import (
     Selection,
     asymmetry,
@@ -72,6 +73,73 @@ def test_an_earlier_run_is_replaced_only_when_asked_to(tmp_path: Path) -> None:
     assert set(snapshot(tmp_path)) == {"run.json", ".lyricsim-files.json"}
 
 
+def cross_validation(folder: Path) -> None:
+    """As a kill inside its second block leaves it."""
+    begin(folder)
+    for name in ("0-0", "0-1"):
+        begin(folder / "blocks" / name)
+        (folder / "blocks" / name / ".lock").touch()
+    write_manifest(folder / "blocks" / "0-1", ["model.safetensors"])
+    (folder / "blocks" / "0-1" / "model.safetensors").write_text("old")
+    (folder / "blocks" / "0-2").mkdir()
+    (folder / "blocks" / "0-2" / ".lock").touch()
+
+
+def test_a_cross_validation_that_was_killed_inside_a_block_can_be_replaced(tmp_path: Path) -> None:
+    cross_validation(tmp_path)
+    (tmp_path / "blocks" / "0-1" / "notes.txt").write_text("mine")
+    with pytest.raises(UserError, match=r"blocks/0-1/notes\.txt"):
+        begin(tmp_path, overwrite=True)
+    (tmp_path / "blocks" / "0-1" / "notes.txt").unlink()
+    assert begin(tmp_path, overwrite=True) == "new"
+    assert set(snapshot(tmp_path)) == {"run.json", ".lyricsim-files.json"}
+
+
+def test_a_run_of_its_own_below_another_is_not_replaced_with_it(tmp_path: Path) -> None:
+    begin(tmp_path)
+    begin(tmp_path / "another")
+    with pytest.raises(UserError, match=r"another/run\.json"):
+        begin(tmp_path, overwrite=True)
+
+
+@pytest.mark.parametrize("how", ["resume", "overwrite"])
+def test_what_a_kill_left_of_a_file_that_was_being_written_goes(tmp_path: Path, how: str) -> None:
+    begin(tmp_path)
+    write_manifest(tmp_path, ["model.safetensors"])
+    for name in (".model.safetensors.a1b2c3d4.partial", "..lyricsim-files.json.a1b2c3_4.partial"):
+        (tmp_path / name).write_text("half")
+    begin(tmp_path, **{how: True})
+    assert set(snapshot(tmp_path)) == {"run.json", ".lyricsim-files.json"}
+    foreign = tmp_path / ".thesis.tex.a1b2c3d4.partial"
+    foreign.write_text("half of the work")
+    with pytest.raises(UserError, match=r"\.thesis\.tex"):
+        begin(tmp_path, overwrite=True)
+    begin(tmp_path, resume=True)
+    assert foreign.exists()
+
+
+def test_a_kill_while_an_earlier_run_is_removed_leaves_it_removable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unlink = Path.unlink
+    cross_validation(tmp_path / "run")
+    files = len(snapshot(tmp_path / "run"))
+    for allowed in range(files):
+        left = iter(range(allowed))
+
+        def unlink_some(path: Path, missing_ok: bool = False, left: Any = left) -> None:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            unlink(path, missing_ok)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "unlink", unlink_some)
+            with pytest.raises(KeyboardInterrupt):
+                begin(tmp_path / "run", overwrite=True)
+        assert begin(tmp_path / "run", overwrite=True) == "new"
+        cross_validation(tmp_path / "run")
+
+
 def test_a_run_that_was_refused_before_its_first_step_is_no_obstacle(tmp_path: Path) -> None:
     begin(tmp_path)
     (tmp_path / "metrics.jsonl").touch()
@@ -123,6 +191,19 @@ def checkpoint(run: Path, step: int, *, whole: bool = True) -> Path:
         position = {"step": step, "world": 1, "selection": selection, "seconds": 1.0}
         (folder / "position.json").write_text(json.dumps(position))
     return folder
+
+
+@pytest.mark.parametrize("main", [True, False])
+def test_only_the_main_process_removes_what_was_half_written(tmp_path: Path, main: bool) -> None:
+    partial = tmp_path / "checkpoints" / ".step-00000004.partial"
+    partial.mkdir(parents=True)
+    workers: Any = SimpleNamespace(is_main=main)
+    with (
+        pytest.raises(UserError, match="could not be written: cut off"),
+        explained(workers, tmp_path, "it", OSError),
+    ):
+        raise OSError("cut off")
+    assert partial.exists() is not main
 
 
 def test_the_newest_whole_checkpoint_is_the_one_to_resume_from(tmp_path: Path) -> None:

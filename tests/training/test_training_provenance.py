@@ -1,4 +1,5 @@
 from pathlib import Path
+from subprocess import CalledProcessError, TimeoutExpired
 
 import pytest
 
@@ -78,6 +79,17 @@ def test_the_fingerprint_changes_with_any_text_score_or_split() -> None:
     }
     assert len(found) == 5
     assert fingerprint({"train": table}) == fingerprint({"train": pairs(("amor", "luna"), ("mar", "sol"))})
+
+
+@pytest.mark.parametrize(
+    "error", [FileNotFoundError("git"), CalledProcessError(128, "git"), TimeoutExpired("git", 30)]
+)
+def test_a_git_that_gives_no_answer_costs_no_run(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("lyricsim_models.provenance.subprocess.run", failing)
+    assert git_revision(Path(__file__).parent) is None
 
 
 def test_a_digest_does_not_depend_on_order() -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from safetensors.torch import load_file
-from support import REPOSITORY
+from support import REPOSITORY, free_port
 from training_support import FINETUNE, Family, environment, start
 
 # One xdist worker: the run of one process is made once.
@@ -116,9 +115,7 @@ def test_zero_shards_trains_resumes_and_exports_as_one_process_does(
 def test_two_nodes_on_loopback_train_as_one_process_does(
     family: Family, pairs_file: Path, plain: Path, tmp_path: Path
 ) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     values = yaml.safe_load((CONFIGS / "multi_node_ddp.yaml").read_text())
     values.update(num_processes=2, mixed_precision="no", use_cpu=True, main_process_port=int(port))
     config = tmp_path / "config.yaml"
@@ -126,18 +123,12 @@ def test_two_nodes_on_loopback_train_as_one_process_does(
     output = tmp_path / "run"
     script = [str(FINETUNE), *arguments(family("roberta"), pairs_file, output)]
     address = ["--main_process_ip", "127.0.0.1", "--main_process_port", port]
-    nodes = [
-        subprocess.Popen(
-            [*LAUNCH, "--config_file", str(config), "--machine_rank", str(rank), *address, *script],
-            env=environment(),
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            text=True,
-        )
-        for rank in (0, 1)
-    ]
-    errors = [node.communicate(timeout=600)[1] for node in nodes]
-    assert [node.returncode for node in nodes] == [0, 0], errors
+    logs, nodes = [tmp_path / f"node-{rank}.log" for rank in (0, 1)], []
+    for rank, log in enumerate(logs):
+        command = [*LAUNCH, "--config_file", str(config), "--machine_rank", str(rank), *address, *script]
+        with log.open("w") as stream:
+            nodes.append(subprocess.Popen(command, env=environment(), stdout=stream, stderr=stream))
+    assert [node.wait(timeout=600) for node in nodes] == [0, 0], [log.read_text()[-3000:] for log in logs]
     assert_same_result(output, plain, "MULTI_CPU")
 
 
