@@ -57,11 +57,13 @@ class Forbidden:
 
     Args:
         rated: codes of the pairs rated before, ascending.
+        elsewhere: how many pairs rated before have a song that the catalogue lacks.
         text: a number for each song, shape (n,); songs with equal numbers have the same text.
     """
 
     rated: np.ndarray
     text: np.ndarray
+    elsewhere: int = 0
 
     def allows(self, codes: np.ndarray) -> np.ndarray:
         """Which of the pairs may be chosen, shape (m,), bool."""
@@ -80,13 +82,14 @@ def forbidden_pairs(catalogue: Catalogue, rated: Iterable[Collection[str]]) -> F
 
     Args:
         catalogue: the songs.
-        rated: the ids of each pair's songs; pairs with a song of another catalogue are passed over.
+        rated: the ids of each pair's songs; pairs with a song that the catalogue lacks are only counted.
     """
     known = [[catalogue.place.get(song) for song in pair] for pair in rated]
     places = np.array([pair for pair in known if None not in pair], dtype=np.int64).reshape(-1, 2)
     keys: dict[str, int] = {}
     text = np.array([keys.setdefault(song.text_key, len(keys)) for song in catalogue.songs])
-    return Forbidden(np.unique(encode(places[:, 0], places[:, 1], len(catalogue))), text)
+    codes = np.unique(encode(places[:, 0], places[:, 1], len(catalogue)))
+    return Forbidden(codes, text, len(known) - len(places))
 
 
 def all_pairs(songs: int) -> int:

@@ -144,6 +144,6 @@ def _refuse_bad(song: SongText, number: int, first: int, source: str) -> None:
     for fault in (name for name, found in faults.items() if found):
         raise UserError(
             f"row {number} of {source} has {fault}",
-            "for every song an id of its own, without underscores (they join the ids of a pair), and a lyric",
+            "for every song a lyric and an id of its own, without underscores, commas and line breaks",
             "correct or drop the row",
         )

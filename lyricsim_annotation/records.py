@@ -35,8 +35,12 @@ class SongText:
 
 
 def is_song_id(text: str) -> bool:
-    """Whether a text can name a song: no underscore, which joins the ids of a pair, and no outer blanks."""
-    return "_" not in text and text == clean(text)
+    """Whether a text can name a song.
+
+    No underscore, which joins the ids of a pair; no comma, which parts the fields of upstream's file of
+    ratings; nothing unprintable, and no outer blanks.
+    """
+    return text.isprintable() and not set("_,") & set(text) and text == clean(text)
 
 
 @dataclass(frozen=True)

@@ -151,6 +151,7 @@ def _print_record(record: dict[str, Any]) -> None:
         ("songs of the catalogue", record["catalogue"]["songs"]),
         ("pairs of the catalogue", candidates["pairs_of_the_catalogue"]),
         ("excluded: rated before", candidates["excluded_as_rated"]),
+        ("rated before, with a song that the catalogue lacks", candidates["rated_with_other_songs"]),
         ("excluded: identical text", candidates["excluded_as_identical_text"]),
         (f"scored ({candidates['found_by']})", candidates["scored"]),
         ("songs used", chosen["songs_used"]),

@@ -183,6 +183,7 @@ def _candidate_record(
     return {
         "pairs_of_the_catalogue": all_pairs(len(forbidden.text)),
         "excluded_as_rated": len(forbidden.rated),
+        "rated_with_other_songs": forbidden.elsewhere,
         "excluded_as_identical_text": forbidden.identical,
         "scored": len(recalled.codes),
         "outside_the_scale_before_clipping": int(((raw < RATING_MIN) | (raw > RATING_MAX)).sum()),

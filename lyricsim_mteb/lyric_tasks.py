@@ -1,5 +1,6 @@
 """LyricSIM as mteb tasks: the published test split, unseen songs, all pairs, and the blocks of songs."""
 
+import json
 from collections.abc import Mapping
 from itertools import combinations_with_replacement
 from pathlib import Path
@@ -12,6 +13,7 @@ from lyricsim_dataset.configurations import WHOLE
 from lyricsim_dataset.loading import FOLDER_VARIABLE, built_folder
 from lyricsim_dataset.song_splits import SONG_GROUPS
 from lyricsim_dataset.sources import UPSTREAM_COMMIT, UPSTREAM_REPOSITORY
+from lyricsim_dataset.verify import BUILD_RECORD
 from lyricsim_models.cross_validation import all_pairs
 from lyricsim_models.datafiles import read_splits
 from lyricsim_models.features import unit_rows
@@ -55,6 +57,15 @@ class _LyricTask(SimilarityTask):
     default_source = "lyricsim"
     #: Of the dataset.
     configuration = "filtered"
+
+    def __init__(self, source: str | None = None, seed: int = 42, **options: Any) -> None:
+        super().__init__(source, seed, **options)
+        record = Path(self.source) / BUILD_RECORD
+        origin = json.loads(record.read_text("utf-8"))["source"] if record.is_file() else {}
+        if origin and (origin["commit"] != UPSTREAM_COMMIT or origin["modified"]):
+            # Results on other data must not be taken for LyricSIM's, by mteb's cache least of all.
+            dataset = {"path": Path(self.source).name, "revision": origin["fingerprint"]}
+            self.metadata = self.metadata.model_copy(update={"dataset": dataset})
 
     def _splits(self) -> dict[str, PairTable]:
         return read_splits(self._place(), self.configuration)

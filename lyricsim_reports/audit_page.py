@@ -70,7 +70,7 @@ def _shared_table(audits: Sequence[Audit]) -> Table:
 
 
 def _shared_row(a: Audit) -> tuple[object, ...]:
-    with_test = sum(len(leak.pairs) for leak in a.leaks if "test" in leak.splits)
+    with_test = len({pair for leak in a.leaks if "test" in leak.splits for pair in leak.pairs})
     sizes = " / ".join(str(a.sizes.get(part, 0)) for part in ("train", "validation", "test"))
     seen = " / ".join(map(str, a.songs_seen))
     return (a.name, sizes, a.population, with_test, a.same_texts, seen, len(a.duplicates))

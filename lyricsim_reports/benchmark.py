@@ -37,6 +37,16 @@ class Benchmark:
         """Whether this is the embedded sample and not LyricSIM."""
         return bool(self.record["sample"])
 
+    @property
+    def campaign(self) -> str:
+        """The annotation campaign whose ratings these are; empty for LyricSIM's and the sample's."""
+        return str(self.record["source"].get("campaign") or "")
+
+    @property
+    def is_upstreams(self) -> bool:
+        """Whether this is LyricSIM, and neither the sample nor a campaign."""
+        return not (self.sample or self.campaign)
+
     def whole(self, config: str) -> PairTable:
         """The pairs of all splits of a configuration, each once, sorted by id."""
         parts = self.splits[config]

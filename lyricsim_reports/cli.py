@@ -94,6 +94,7 @@ def _read(options: argparse.Namespace) -> tuple[str, Mapping[str, Any], Tables]:
         source = sample_tree() if options.sample else locate(options.source, options.allow_modified)
         origin = {
             "sample": source.sample,
+            "campaign": source.campaign or None,
             "modified": list(source.modified),
             "fingerprint": source.fingerprint,
         }
@@ -102,6 +103,7 @@ def _read(options: argparse.Namespace) -> tuple[str, Mapping[str, Any], Tables]:
     benchmark = read_benchmark(options.dataset)
     origin = {
         "sample": benchmark.sample,
+        "campaign": benchmark.campaign or None,
         **{k: benchmark.record["source"][k] for k in ("modified", "fingerprint")},
     }
     return benchmark.name, origin, benchmark.tables

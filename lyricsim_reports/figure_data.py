@@ -1,5 +1,6 @@
 """What the paper's five figures show, as plain data (pure)."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -197,7 +198,9 @@ def _curves(values: Mapping[str, Sequence[float]]) -> list[Curve]:
 
 
 def density(name: str, values: np.ndarray) -> Curve:
-    """A Gaussian kernel density with the common bandwidth."""
+    """A Gaussian kernel density with the common bandwidth; flat where there are no values."""
+    if not len(values):
+        return Curve(name, 0, tuple(_GRID.tolist()), (0.0,) * len(_GRID), math.nan)
     deviation = values.std(ddof=1)
     # The library scales a bandwidth by the data's own deviation; constant data have none to scale by.
     if deviation > 0:

@@ -1,5 +1,6 @@
 """The leaderboard: results checked, ranked, and laid out as one document (pure but for reading files)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -111,8 +112,6 @@ def is_ranked(m: Measured) -> bool:
 
 def leaderboard_page(board: Leaderboard) -> Page:
     """The document."""
-    sample = board.benchmark.sample
-    title = "A leaderboard of the sample, which is not LyricSIM" if sample else "LyricSIM leaderboard"
     parts: list[Part] = [
         Text(_introduction(board)),
         Heading("Songs never seen: block cross-validation"),
@@ -122,11 +121,19 @@ def leaderboard_page(board: Leaderboard) -> Page:
         Heading("Fixed splits"),
         *_split_parts(board),
         *strength_parts(board.ranked, board.results, board.benchmark),
-        *([] if sample else quoted_parts()),
+        *(quoted_parts() if board.benchmark.is_upstreams else []),
         Heading("Where each row comes from"),
         *_provenance_parts(board.results),
     ]
-    return Page(title, tuple(parts))
+    return Page(_title(board.benchmark), tuple(parts))
+
+
+def _title(benchmark: Benchmark) -> str:
+    if benchmark.campaign:
+        return f"A leaderboard of the annotation campaign {benchmark.campaign}, which is not LyricSIM"
+    return (
+        "A leaderboard of the sample, which is not LyricSIM" if benchmark.sample else "LyricSIM leaderboard"
+    )
 
 
 def _introduction(board: Leaderboard) -> str:
@@ -183,7 +190,9 @@ def _legend(board: Leaderboard) -> str:
         "against non-zero pairs, 0.5 is chance; non-zero r: Pearson within the non-zero pairs. Most of a "
         "score is the former. Rank 95 %: ranks over resampled songs. Two systems that share a letter "
         f"under groups are not separated at {SIGNIFICANCE:g} by the paired bootstrap of songs after Holm's "
-        f"correction over all {len(board.separations)} pairs. Floors know no meaning (shaded); a system "
+        f"correction over all {len(board.separations)} pairs. Resampled songs err on the wide side, since a "
+        "pair's own noise is counted with both its songs': that two systems are not separated is weak "
+        "evidence that they are equal. Floors know no meaning (shaded); a system "
         "under one is marked with the highest floor above it. A floor that predicts one value a block, as "
         "song identity must, has a pooled score that only reflects how block means differ. With several "
         "seeds a score is their mean ± deviation."
@@ -194,9 +203,15 @@ def _separation_parts(separations: Sequence[Separation]) -> list[Part]:
     found = [s for s in separations if s.p_value < SIGNIFICANCE]
     if not found:
         return [Text("No two systems are separated by the paired test.")]
-    rows = tuple((s.better, s.worse, f"{100 * s.difference:.1f}", f"{s.p_value:.3f}") for s in found)
+    rows = tuple((s.better, s.worse, f"{100 * s.difference:.1f}", _p_value(s)) for s in found)
     caption = f"The {len(found)} of {len(separations)} pairs of systems that the paired test separates."
     return [Table(("better", "than", "difference", "p (Holm)"), rows, caption)]
+
+
+def _p_value(separation: Separation) -> str:
+    """With a sign where fewer resamples would have given a larger one and more might give a smaller one."""
+    sign = "≤ " if math.isclose(separation.p_value, separation.smallest) else ""
+    return f"{sign}{separation.p_value:.3f}"
 
 
 def _split_parts(board: Leaderboard) -> list[Part]:
@@ -212,7 +227,8 @@ def _split_parts(board: Leaderboard) -> list[Part]:
         "for reproduction only."
     )
     floors = frozenset(i for i, m in enumerate(order) if m.result.kind == "floor")
-    return [Table(columns, rows, marked=floors), Text(note)]
+    notes = [Text(note)] if board.benchmark.is_upstreams else []
+    return [Table(columns, rows, marked=floors), *notes]
 
 
 def _split_row(m: Measured) -> tuple[object, ...]:

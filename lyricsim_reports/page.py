@@ -127,9 +127,9 @@ def _html(part: Part, svgs: Mapping[str, str]) -> str:
             label = html.escape(part.alternative, quote=True)
             image = _inline(svgs[part.name], part.name)
             caption = html.escape(part.caption)
-            return (
-                f'<figure role="img" aria-label="{label}">{image}<figcaption>{caption}</figcaption></figure>'
-            )
+            # The label stands for what it encloses, so the caption must be outside to be read at all.
+            drawing = f'<div role="img" aria-label="{label}">{image}</div>'
+            return f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>"
 
 
 def _html_table(table: Table) -> str:

@@ -45,7 +45,12 @@ PROBES: Mapping[str, Fit] = {
 
 
 def combined_scores(training: PairTable, test: PairTable) -> dict[str, float]:
-    """The combined score of every probe, -1 to 1; NaN where its predictions or the scores are constant."""
+    """The combined score of every probe, -1 to 1; NaN where its predictions or the scores are constant.
+
+    A part without pairs, as a song-disjoint draw may leave, gives no score either.
+    """
+    if not (len(training) and len(test)):
+        return dict.fromkeys(PROBES, math.nan)
     return {name: combined(fit(training)(test), test.gold) for name, fit in PROBES.items()}
 
 

@@ -1,5 +1,6 @@
 """How reliable the ratings are, with what chance gives, intervals, and what single annotators do (pure)."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -100,10 +101,12 @@ def alpha_interval(pairs: Sequence[Pair], resamples: int, seed: int) -> Interval
     """Ordinal alpha with both bootstrap intervals.
 
     Args:
-        pairs: with three ratings each.
+        pairs: with three ratings each; nothing is defined where there are none.
         resamples: tables drawn for each interval.
         seed: of their generator.
     """
+    if not pairs:
+        return Interval(math.nan, (math.nan, math.nan), (math.nan, math.nan))
     counts = value_counts(ratings_array(pairs))
     codes: dict[str, int] = {}
     songs = [[codes.setdefault(s, len(codes)) for s in (p.song_id_1, p.song_id_2)] for p in pairs]

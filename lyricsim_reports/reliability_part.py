@@ -41,7 +41,8 @@ def _alpha_table(facts: Mapping[str, Any], found: Reliability) -> Table:
     caption = (
         "Krippendorff's alpha. The intervals are 95 % percentile intervals of ordinal alpha from "
         f"{found.resamples:,} resamples, of pairs and of songs; pairs that share a song are not "
-        "independent, so the second is the honest one. Both hold the filter's choice of pairs fixed."
+        "independent, so the first is too narrow; the second errs on the wide side. Both hold the filter's "
+        "choice of pairs fixed."
     )
     columns = ("pairs", "ordinal", "interval", "nominal", "pairs drawn", "songs drawn")
     return Table(columns, tuple(rows), caption)

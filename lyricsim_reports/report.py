@@ -15,6 +15,7 @@ _SAMPLE_NOTE = (
     "The embedded sample: original verses with ratings made up by a rule. It is not LyricSIM, and nothing "
     "here says anything about LyricSIM."
 )
+_CAMPAIGN_NOTE = "The ratings of an annotation campaign and not LyricSIM's: nothing here is the paper's."
 # The paper prints two decimals.
 _HALF = 0.005
 
@@ -25,7 +26,7 @@ class Findings:
 
     Args:
         name: of the dataset.
-        origin: where the data come from: sample or not, changed files, fingerprint.
+        origin: where the data come from: sample or not, campaign, changed files, fingerprint.
         facts: the document of ``lyricsim_dataset.facts.facts``.
         reliability: what goes beyond it.
         figures: what the pictures show.
@@ -40,9 +41,14 @@ class Findings:
     seed: int
 
     @property
+    def is_upstreams(self) -> bool:
+        """Whether the data are LyricSIM's, and neither the sample's nor a campaign's."""
+        return not (self.origin["sample"] or self.origin["campaign"])
+
+    @property
     def comparisons(self) -> list[Comparison]:
-        """The paper's figures beside ours; none for the sample, which is not the paper's data."""
-        return [] if self.origin["sample"] else compare(dict(self.facts))
+        """The paper's figures beside ours; none for other data than the paper's."""
+        return compare(dict(self.facts)) if self.is_upstreams else []
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -52,7 +58,7 @@ class Findings:
             "seed": self.seed,
             "facts": dict(self.facts),
             "paper": [asdict(comparison) for comparison in self.comparisons],
-            "table_2_quoted": [asdict(row) for row in TABLE_2],
+            "table_2_quoted": [asdict(row) for row in TABLE_2] if self.is_upstreams else [],
             "reliability": self.reliability.to_dict(),
             "figures": asdict(self.figures),
         }
@@ -60,9 +66,6 @@ class Findings:
 
 def report_page(findings: Findings) -> Page:
     """The report: what is compared, Tables 1 and 2, Figures 1 to 5, reliability."""
-    title = (
-        "The sample, reported" if findings.origin["sample"] else "LyricSIM: the paper's figures recomputed"
-    )
     parts: list[Part] = [
         *_opening(findings),
         Heading("Table 1: ratings before and after filtering"),
@@ -73,12 +76,20 @@ def report_page(findings: Findings) -> Page:
         *_pictures(findings.figures),
         *reliability_parts(findings.facts, findings.reliability),
     ]
-    return Page(title, tuple(parts))
+    return Page(_title(findings), tuple(parts))
+
+
+def _title(findings: Findings) -> str:
+    if findings.origin["campaign"]:
+        return f"The annotation campaign {findings.origin['campaign']}, reported"
+    return "LyricSIM: the paper's figures recomputed" if findings.is_upstreams else "The sample, reported"
 
 
 def _opening(findings: Findings) -> list[Part]:
     if findings.origin["sample"]:
         return [Text(_SAMPLE_NOTE)]
+    if findings.origin["campaign"]:
+        return [Text(f"{_CAMPAIGN_NOTE} Their fingerprint is {findings.origin['fingerprint']}.")]
     changed = findings.origin["modified"]
     source = f"Built from files whose fingerprint is {findings.origin['fingerprint']}."
     if changed:
@@ -125,7 +136,7 @@ def _table_1(findings: Findings) -> Table:
             name if row["rating"] == 0 else "",
             row["rating"],
             row["count"],
-            f"{row['percent']:.2f} %",
+            None if row["percent"] is None else f"{row['percent']:.2f} %",
             *_claimed(claims, name, row),
         )
         for name in ("raw", "filtered")
@@ -145,7 +156,7 @@ def _table_2(findings: Findings) -> list[Part]:
     rows: list[tuple[object, ...]] = [
         (row.dataset, "quoted", row.pairs, _length(row.mean, row.deviation), f"{row.alpha:.2f}")
         for row in TABLE_2
-        if not findings.origin["sample"]
+        if findings.is_upstreams
     ]
     rows.append(
         (
@@ -158,7 +169,7 @@ def _table_2(findings: Findings) -> list[Part]:
     )
     columns = ("dataset", "source", "size in pairs", "words (mean ± deviation)", "alpha")
     table = Table(columns, tuple(rows), marked=frozenset({len(rows) - 1}))
-    if findings.origin["sample"]:
+    if not findings.is_upstreams:
         return [table]
     note = (
         "Rows marked quoted are the paper's own; their data are not part of this project. The alpha of a "
@@ -189,7 +200,7 @@ def _pictures(data: FigureData) -> list[Part]:
             "Figure 2. Filtered pairs by the lengths of their two lyrics. The size of a circle and the "
             "number in it say how many pairs there are, the colour their mean score. Which lyric of a "
             "pair comes first means nothing, so the shorter one is on the horizontal axis.",
-            "Scatter plot of pair compositions: mean scores rise with the length of both lyrics.",
+            "Scatter plot of pair compositions: the mean score by the lengths of both lyrics.",
         ),
         Picture(
             "figure-3",
@@ -204,7 +215,7 @@ def _pictures(data: FigureData) -> list[Part]:
             "t over pairs; since pairs share songs they are too narrow). An open marker is a single pair. "
             f"Pearson's correlation of score and length: raw {_figure(data.correlations['raw'])}, filtered "
             f"{_figure(data.correlations['filtered'])}.",
-            "Mean score against total length with error bars: the score rises with length.",
+            "Mean score against total length, with error bars.",
         ),
     ]
 
@@ -212,12 +223,13 @@ def _pictures(data: FigureData) -> list[Part]:
 def _densities_caption(data: FigureData) -> str:
     caption = f"Figure 4. Kernel density of ratings, Gaussian kernel of {BANDWIDTH} points for every curve."
     if not data.sts_curves:
-        return caption + " The paper's comparison with STS needs gold scores that were not given here."
+        return caption + " A comparison with STS needs gold scores that were not given here."
     shares = ", ".join(f"{curve.name} {100 * curve.zero_share:.1f} %" for curve in data.sts_curves)
     own = ", ".join(f"{curve.name} {100 * curve.zero_share:.1f} %" for curve in data.lyrics_curves)
     return (
         f"{caption} Left: gold scores of the Spanish STS sets, which are means of raters and not single "
-        "ratings (the paper used ratings of the English sets). Right: single LyricSIM ratings. Share of "
+        "ratings, and go from 0 to 4 in STS14 and STS15, from 0 to 5 in STS17 (the paper used ratings of the "
+        "English sets). Right: single ratings of lyrics, 0 to 5. Share of "
         f"values below 0.5: {shares}; {own}."
     )
 

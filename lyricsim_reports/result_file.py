@@ -214,7 +214,7 @@ _CHECKS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "versions": ("an object of texts", lambda v: isinstance(v, dict) and all(map(_text, v.values()))),
     "git_revision": ("a text or null", _text_or_none),
     "command": ("a text", _text),
-    "resamples": ("a whole number of at least 100", lambda v: type(v) is int and v >= 100),
+    "resamples": ("a whole number from 100 to 100,000", lambda v: type(v) is int and 100 <= v <= 100_000),
     "scores": ("an object of numbers, pairs of numbers or null", _scores),
     "predictions": ("an object: seed to an object of pair ids and finite numbers", _predictions),
 }

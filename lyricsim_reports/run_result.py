@@ -28,6 +28,8 @@ _SEED_FOLDERS = "seed-*"
 # What rounding to the seven digits of predictions.csv can change.
 _TOLERANCE = 1e-4
 _SAME = ("model", "config", "data_fingerprint", "recipe", "protocol")
+# Recorded beside the settings; a model may have changed on the Hub between two seeds.
+_SAME_RECORDED = ("base_model_revision",)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,10 @@ def _read_run(folder: Path) -> Run:
             raise ValueError(f"the run is {record['status']}, or was written by an older version")
         metrics = json.loads((folder / _METRICS).read_text("utf-8"))
         with (folder / _PREDICTIONS).open(encoding="utf-8", newline="") as stream:
-            predictions = {row["pair_id"]: float(row["prediction"]) for row in csv.DictReader(stream)}
+            rows = [(row["pair_id"], float(row["prediction"])) for row in csv.DictReader(stream)]
+        predictions = dict(rows)
+        if len(predictions) < len(rows):
+            raise ValueError(f"{_PREDICTIONS} has a pair twice")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(
             f"{folder} is no complete run: {error}",
@@ -138,7 +143,9 @@ def result_of(
 def _refuse_mixture(runs: Sequence[Run]) -> None:
     first = runs[0].settings
     for run in runs[1:]:
-        if differing := [key for key in _SAME if run.settings.get(key) != first.get(key)]:
+        differing = [key for key in _SAME if run.settings.get(key) != first.get(key)]
+        differing += [key for key in _SAME_RECORDED if run.record.get(key) != runs[0].record.get(key)]
+        if differing:
             raise UserError(
                 f"{run.folder} and {runs[0].folder} differ in {', '.join(differing)}",
                 "runs of one recipe on the same data, one a seed",

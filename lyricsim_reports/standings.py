@@ -17,6 +17,8 @@ _COMBINED = 2
 SIGNIFICANCE = 0.05
 # The smallest p-value of B resamples is about 2 / B; Holm multiplies it by the number of tests.
 _RESAMPLES_A_TEST = 100
+# Scores that differ by less are equal but for rounding.
+_TIE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,18 @@ class Separation:
     Args:
         better: title of the system with the higher score.
         worse: of the other.
+        systems: the names of both.
         difference: of their combined scores.
         p_value: after Holm's correction over all pairs of the table; NaN where undefined.
+        smallest: p-value that so many resamples and tests cannot fall below.
     """
 
     better: str
     worse: str
+    systems: tuple[str, str]
     difference: float
     p_value: float
+    smallest: float
 
 
 def standings(
@@ -80,9 +86,10 @@ def standings(
     }
     letters = group_letters(len(ordered), separated)
     ranks = rank_intervals(replicates)
+    scores = [m.scores["combined_score"] for m in ordered]
     found = [
-        Standing(m, position + 1, ranks[position], letters[position], _floors_above(m, ordered))
-        for position, m in enumerate(ordered)
+        Standing(m, _rank(own, scores), ranks[place], letters[place], _floors_above(m, ordered))
+        for place, (m, own) in enumerate(zip(ordered, scores, strict=True))
     ]
     return found, tests
 
@@ -111,7 +118,8 @@ def rank_intervals(replicates: np.ndarray) -> list[tuple[int, int]]:
     defined = replicates[~np.isnan(replicates).any(axis=1)]
     if not len(defined):
         return [(1, replicates.shape[1])] * replicates.shape[1]
-    ranks = 1 + (defined[:, :, None] < defined[:, None, :]).sum(axis=2)
+    # One system after the other: all comparisons at once would not fit where there are many systems.
+    ranks = np.stack([1 + (defined > own[:, None] + _TIE).sum(axis=1) for own in defined.T], axis=1)
     tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     low = np.quantile(ranks, tails[0], axis=0, method="inverted_cdf")
     high = np.quantile(ranks, tails[1], axis=0, method="inverted_cdf")
@@ -122,17 +130,29 @@ def _tests(systems: Sequence[Measured], replicates: np.ndarray) -> list[Separati
     pairs = list(combinations(range(len(systems)), 2))
     if not pairs:
         return []
-    differences = np.stack([replicates[:, one] - replicates[:, other] for one, other in pairs], axis=1)
-    p_values = np.array(bootstrap_p_values(differences))
+    p_values = np.array([_p_value(replicates[:, one] - replicates[:, other]) for one, other in pairs])
     defined = ~np.isnan(p_values)
     p_values[defined] = holm(p_values[defined])
     score = [m.scores["combined_score"] for m in systems]
     return [
         Separation(
-            systems[one].result.title, systems[other].result.title, score[one] - score[other], float(p_value)
+            systems[one].result.title,
+            systems[other].result.title,
+            (systems[one].result.system, systems[other].result.system),
+            score[one] - score[other],
+            float(p_value),
+            min(1.0, 2 * len(pairs) / (len(replicates) + 1)),
         )
         for (one, other), p_value in zip(pairs, p_values, strict=True)
     ]
+
+
+def _p_value(differences: np.ndarray) -> float:
+    return float(bootstrap_p_values(differences[:, None])[0])
+
+
+def _rank(own: float, scores: Sequence[float]) -> int:
+    return 1 + sum(score > own + _TIE for score in scores)
 
 
 def group_letters(count: int, separated: set[tuple[int, int]]) -> list[str]:

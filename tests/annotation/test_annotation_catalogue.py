@@ -6,6 +6,8 @@ from lyricsim_annotation.catalogue import read_catalogue
 from lyricsim_annotation.rated import read_rated
 from lyricsim_annotation.records import SongText
 from lyricsim_dataset.cli import main as dataset_command
+from lyricsim_dataset.sample_rule import verses
+from lyricsim_dataset.sources import SAMPLE_FOLDER
 from lyricsim_tools.errors import UserError
 
 
@@ -105,6 +107,13 @@ def test_rated_pairs_are_read_from_folders_of_a_selection_and_in_upstreams_layou
         file.parent.mkdir(parents=True)
         write_csv(file, [dict(zip(columns, "ab", strict=True))])
         assert read_rated(str(folder)) == {frozenset("ab")}
+
+
+def test_rated_pairs_of_upstreams_file_are_those_of_the_catalogue():
+    rated = read_rated(str(SAMPLE_FOLDER))
+    songs = {song.song_id for song in verses()}
+    assert len(rated) == 276
+    assert all(pair <= songs for pair in rated)
 
 
 @pytest.mark.parametrize("row", [{"first": "a", "second": "b"}, {"song_a": "a", "song_b": ""}])

@@ -1,17 +1,24 @@
 """From ratings to upstream's raw files: complete pairs, and a word on all others."""
 
 import json
+import tempfile
+from pathlib import Path
 
 import pytest
 from campaign_files import new_store, rate, sample_folder, song, write_folder
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lyricsim_annotation.cli import main
 from lyricsim_annotation.database import open_campaign
 from lyricsim_annotation.export import UNKNOWN, export
-from lyricsim_annotation.records import Verdict
+from lyricsim_annotation.records import Verdict, is_song_id
 from lyricsim_annotation.selection_folder import read_selection
 from lyricsim_annotation.store import Store
 from lyricsim_dataset.annotations import read_tables
+from lyricsim_dataset.delimited import read_delimited
+from lyricsim_dataset.raw_format import ratings_text
+from lyricsim_dataset.records import Rating
 from lyricsim_dataset.sample_rule import verses
 from lyricsim_dataset.sources import CAMPAIGN_FILE, RATINGS_FILE, REFERENCE_FILE, local_tree
 from lyricsim_tools.errors import UserError
@@ -20,8 +27,8 @@ from lyricsim_tools.errors import UserError
 def rated(tmp_path, ratings, pairs=4, raters=("ana", "berta", "carla"), wanted=None):
     """A campaign in which rater r gives ``ratings[r - 1]`` to the pairs as they come; None skips."""
     store = new_store(tmp_path, pairs, raters, wanted=wanted)
-    for rater, given in enumerate(ratings, start=1):
-        for number, rating in enumerate(given):
+    for rater, theirs in enumerate(ratings, start=1):
+        for number, rating in enumerate(theirs):
             verdict = Verdict(rating) if rating is not None else Verdict(reason="text", note="n")
             store.answer(rater, store.current(rater).pair_id, f"{rater}-{number}", verdict)
     store.close()
@@ -144,3 +151,18 @@ def test_mistakes_of_the_command_are_told(tmp_path, capsys):
     missing = ["export", str(folder), "--database", str(tmp_path / "no"), "--output", str(tmp_path / "o")]
     assert main(missing) == 2
     assert "there is no database" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("identity", ["a,x", "a\nb", "a_b", " a", "a\x00", "a\u2028b"])
+def test_an_id_that_an_export_could_not_hold_is_no_id(identity):
+    assert not is_song_id(identity)
+
+
+@given(st.text(min_size=1, max_size=8).filter(is_song_id).filter(str.strip))
+def test_every_id_that_passes_the_door_comes_back_from_an_export(identity):
+    text = ratings_text([Rating("1", identity, "other", 3)])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ratings.csv"
+        path.write_text(text, "utf-8")
+        (row,) = read_delimited(path, ",", ["annotator_id", "sim_rating", "id1", "id2"])
+    assert row["id1"] == identity

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lyricsim_dataset.cli import main as dataset_command
+from lyricsim_dataset.sources import UPSTREAM_COMMIT, sample_tree
 from lyricsim_metric.scores import score
 from lyricsim_models.cross_validation import all_pairs
 from lyricsim_models.datafiles import read_splits
@@ -262,3 +263,10 @@ def test_a_real_encoder_gets_the_same_figures_from_mteb_as_from_us(tasks, e5_fol
     )
     expected = our_senteval(model, first_pairs, "STS17", check_sizes=False)
     assert_same_senteval(tasks, results["SpanishSentEvalSTS17"], expected)
+
+
+def test_results_on_other_data_do_not_carry_lyricsims_revision(tasks, dataset, tmp_path):
+    assert tasks.TASKS["LyricSIM"](str(tmp_path / "absent")).metadata.revision == UPSTREAM_COMMIT
+    on_the_sample = tasks.TASKS["LyricSIM"](dataset)
+    assert on_the_sample.metadata.revision == sample_tree().fingerprint
+    assert tasks.TASKS["LyricSIM"].metadata.revision == UPSTREAM_COMMIT

@@ -15,7 +15,7 @@ from lyricsim_reports.audit_page import audit_page
 from lyricsim_reports.learning import learning_curves, score_at
 from lyricsim_reports.near_duplicates import near_duplicates, trigrams
 from lyricsim_reports.page import to_markdown
-from lyricsim_reports.probes import summarise
+from lyricsim_reports.probes import combined_scores, summarise
 from lyricsim_tools.errors import UserError
 
 IDENTITY, VECTORS = "song identity only (no text)", "TF-IDF vectors"
@@ -106,6 +106,24 @@ def test_near_duplicates_are_those_of_a_comparison_of_all(texts):
             expected = len(a & b) / len(a | b) if a & b else 0.0
             if one < other:
                 assert found.get((one, other), 0.0) == (expected if expected >= 0.3 else 0.0)
+
+
+def test_a_draw_without_test_pairs_scores_nothing(sample):
+    train = sample.splits["filtered"]["train"]
+    assert all(math.isnan(value) for value in combined_scores(train, train.take([])).values())
+
+
+def test_a_test_pair_in_train_and_validation_is_counted_once(sample):
+    split = config_split(sample, "filtered")
+    test = split["test"]
+    leaked = {
+        "train": (*split["train"], *test[:3]),
+        "validation": (*split["validation"], *test[:3]),
+        "test": test,
+    }
+    page = to_markdown(audit_page([audit("leaked", leaked, sample, draws=0, seed=1)], sample=True))
+    (row,) = [line for line in page.splitlines() if line.startswith("| leaked | 1")]
+    assert row.split(" | ")[3] == "3"
 
 
 def test_probes_count_undefined_draws_and_leave_them_out_of_the_mean():

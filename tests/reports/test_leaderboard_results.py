@@ -183,6 +183,15 @@ def test_runs_that_are_incomplete_mixed_or_twice_the_same_are_refused(sample, tm
     )
     with pytest.raises(UserError, match="differ in recipe"):
         result_of(read_runs([one, other]), sample)
+    later = write_run(tmp_path / "later", sample, predictions, seed=8)
+    record = json.loads((later / "run.json").read_text())
+    (later / "run.json").write_text(json.dumps({**record, "base_model_revision": "c0ffee"}))
+    with pytest.raises(UserError, match="differ in base_model_revision"):
+        result_of(read_runs([one, later]), sample)
+    lines = (later / "predictions.csv").read_text().splitlines(keepends=True)
+    (later / "predictions.csv").write_text("".join([*lines, lines[-1]]))
+    with pytest.raises(UserError, match="has a pair twice"):
+        read_runs([later])
     with pytest.raises(UserError, match="two runs of the same seed"):
         result_of(read_runs([one, one]), sample)
     (one / "metrics.json").unlink()

@@ -1,5 +1,6 @@
 """Ranks, groups, floors, and where a system is good."""
 
+import dataclasses
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reported import RESAMPLES, measured, noisy
 
+from lyricsim_reports.leaderboard import Leaderboard, _separation_parts
 from lyricsim_reports.standings import group_letters, rank_intervals, standings
 from lyricsim_reports.strengths import (
     length_slices,
@@ -54,6 +56,16 @@ def test_a_system_and_its_copy_are_never_separated(sample):
     assert tests[0].p_value == 1
     assert [s.groups for s in found] == ["a", "a"]
     assert [s.rank_interval for s in found] == [(1, 1), (1, 1)]
+    assert [s.rank for s in found] == [1, 1]
+
+
+def test_a_p_value_that_so_many_resamples_cannot_fall_below_is_marked(systems):
+    board = Leaderboard(None, (), (), tuple(standings(systems, 400)[1]), 400)
+    (table,) = _separation_parts(board.separations)
+    assert {row[3][0] for row in table.rows} == {"≤"}
+    assert board.separations[0].systems == ("best", "floor")
+    above = dataclasses.replace(board.separations[0], p_value=0.03, smallest=0.015)
+    assert _separation_parts([above])[0].rows[0][3] == "0.030"
 
 
 def test_nothing_and_one_system_can_be_ranked(systems):

@@ -1,6 +1,9 @@
 """The commands on the embedded sample, as a user runs them."""
 
+import dataclasses
 import json
+import re
+import shutil
 import subprocess
 import sys
 
@@ -9,6 +12,9 @@ from reported import RESAMPLES, noisy, result, write, write_run
 
 from lyricsim_dataset.sources import SAMPLE_FOLDER
 from lyricsim_reports import audit_cli, cli, leaderboard_cli
+from lyricsim_reports.leaderboard import Leaderboard, leaderboard_page
+from lyricsim_reports.page import to_markdown
+from lyricsim_reports.report import report_page
 
 FAST = ["--permutations", "2", "--resamples", "10"]
 
@@ -118,3 +124,40 @@ def test_the_commands_import_neither_torch_nor_matplotlib_before_they_draw():
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert printed.stdout.strip() == "[]"
+
+
+def test_a_campaigns_own_data_are_never_reported_as_lyricsim(sample, tmp_path):
+    findings = cli.find(cli._parser().parse_args(["--sample", "--output", str(tmp_path), *FAST]))
+    mine = dataclasses.replace(
+        findings, name="mine", origin={**findings.origin, "sample": False, "campaign": "spring"}
+    )
+    page = to_markdown(report_page(mine))
+    assert "annotation campaign spring" in page
+    assert "The paper" not in page
+    assert "quoted" not in page
+    assert not mine.comparisons
+    record = {**sample.record, "sample": False}
+    record["source"] = {**record["source"], "campaign": "spring"}
+    board = Leaderboard(dataclasses.replace(sample, record=record), (), (), (), 100)
+    text = to_markdown(leaderboard_page(board))
+    assert "annotation campaign spring" in text
+    assert "quoted" not in text
+    assert "65 to 68" not in text
+
+
+def test_data_of_which_the_rule_keeps_nothing_are_reported_without_a_figure_that_is_none(tmp_path):
+    source = shutil.copytree(SAMPLE_FOLDER, tmp_path / "source")
+    ratings = source / "data" / "raw" / "annotation_results.csv"
+    header, *rows = ratings.read_text("utf-8-sig").splitlines()
+    times: dict[str, int] = {}
+    lines = [header]
+    for annotator, _, *pair in (row.split(",") for row in rows):
+        times[str(pair)] = times.get(str(pair), 0) + 1
+        lines.append(",".join([annotator, "035"[times[str(pair)] % 3], *pair]))
+    ratings.write_text("\n".join(lines), "utf-8")
+    output = tmp_path / "report"
+    command = ["--source", str(source), "--allow-modified", "--output", str(output), *FAST]
+    assert cli.main(command) == 0
+    text = (output / "report.md").read_text()
+    assert not re.search(r"\bnan\b", text)
+    assert "agreement of the raters is undefined" in text

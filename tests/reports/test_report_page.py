@@ -43,6 +43,15 @@ def test_html_loads_nothing_and_keeps_ids_of_several_pictures_apart():
     assert 'href="#figure-1-a" clip-path="url(#figure-1-a)"' in html
 
 
+def test_a_caption_is_not_hidden_behind_the_label_of_its_picture():
+    html = to_html(page(PICTURE), {"figure-1": SVG})
+    labelled = re.search(r'<div role="img" aria-label="[^"]*">(.*?)</div>', html, re.S)
+    assert labelled
+    assert "<svg" in labelled[1]
+    assert "A caption." not in labelled[1]
+    assert "<figcaption>A caption.</figcaption>" in html
+
+
 def test_marked_rows_and_captions_are_in_the_html():
     html = to_html(page(Table(("a",), (("x",), ("y",)), "Said first.", frozenset({1}))), {})
     assert '<tr class="marked"><th scope="row">y</th></tr>' in html

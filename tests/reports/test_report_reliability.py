@@ -10,6 +10,7 @@ from lyricsim_dataset.annotations import group_pairs
 from lyricsim_dataset.consensus import kept_pairs
 from lyricsim_dataset.facts import facts
 from lyricsim_dataset.records import Rating
+from lyricsim_reports.figure_data import density
 from lyricsim_reports.reliability import alpha_interval, alpha_without, annotators, card_sentence, severities
 
 SHIFTS = {"mild": 1, "plain": 0, "harsh": -1}
@@ -69,3 +70,9 @@ def test_the_cards_sentence_sets_the_filtered_figure_beside_chance(real):
     assert "0.28 over all pairs and 0.90 over the filtered" in sentence
     assert "reach 0.7" in sentence
     assert sentence.count(". ") == 0
+
+
+def test_nothing_is_defined_where_the_rule_keeps_no_pair():
+    found = alpha_interval([], resamples=10, seed=1)
+    assert all(math.isnan(value) for value in (found.value, *found.pairs_drawn, *found.songs_drawn))
+    assert set(density("none", np.empty(0)).y) == {0.0}
