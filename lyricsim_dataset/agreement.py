@@ -33,6 +33,13 @@ def value_counts(ratings: np.ndarray) -> np.ndarray:
     return (ratings[:, :, None] == _DOMAIN).sum(axis=1)
 
 
+def counts_of(pairs: Sequence[Pair]) -> np.ndarray:
+    """``value_counts`` of pairs that may have different numbers of ratings, shape (pairs, 6)."""
+    most = max((len(pair.ratings) for pair in pairs), default=0)
+    padded = [pair.ratings + (_NO_RATING,) * (most - len(pair.ratings)) for pair in pairs]
+    return value_counts(np.array(padded, dtype=np.int64).reshape(len(pairs), most))
+
+
 def alpha(counts: np.ndarray, level: Level = "ordinal") -> float:
     """Krippendorff's alpha.
 
@@ -51,9 +58,7 @@ def alpha(counts: np.ndarray, level: Level = "ordinal") -> float:
 
 def alphas(pairs: Sequence[Pair]) -> dict[Level, float]:
     """Alpha of the pairs at all three levels (LyricSIM: ordinal 0.2786 raw, 0.9010 filtered)."""
-    most = max((len(pair.ratings) for pair in pairs), default=0)
-    padded = [pair.ratings + (_NO_RATING,) * (most - len(pair.ratings)) for pair in pairs]
-    counts = value_counts(np.array(padded, dtype=np.int64).reshape(len(pairs), most))
+    counts = counts_of(pairs)
     return {level: alpha(counts, level) for level in LEVELS}
 
 

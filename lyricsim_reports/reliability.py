@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from lyricsim_dataset.agreement import alpha, alphas, value_counts
+from lyricsim_dataset.agreement import alpha, alphas, counts_of
 from lyricsim_dataset.annotations import Tables, group_pairs
-from lyricsim_dataset.consensus import RATERS_A_PAIR, kept_pairs, ratings_array
+from lyricsim_dataset.consensus import RATERS_A_PAIR, kept_pairs
 from lyricsim_dataset.records import Pair, Rating
 from lyricsim_metric.resampling import design_of
 
@@ -87,10 +87,9 @@ def reliability(tables: Tables, resamples: int, seed: int) -> Reliability:
         resamples: bootstrap tables, for each of the four intervals.
         seed: of the generators that draw them.
     """
-    three = [pair for pair in tables.pairs if len(pair.ratings) == RATERS_A_PAIR]
-    kept = kept_pairs(three)
+    kept = kept_pairs([pair for pair in tables.pairs if len(pair.ratings) == RATERS_A_PAIR])
     return Reliability(
-        raw=alpha_interval(three, resamples, seed),
+        raw=alpha_interval(tables.pairs, resamples, seed),
         filtered=alpha_interval(kept, resamples, seed),
         resamples=resamples,
         annotators=tuple(annotators(tables.ratings, kept)),
@@ -101,13 +100,13 @@ def alpha_interval(pairs: Sequence[Pair], resamples: int, seed: int) -> Interval
     """Ordinal alpha with both bootstrap intervals.
 
     Args:
-        pairs: with three ratings each; nothing is defined where there are none.
+        pairs: nothing is defined where there are none.
         resamples: tables drawn for each interval.
         seed: of their generator.
     """
     if not pairs:
         return Interval(math.nan, (math.nan, math.nan), (math.nan, math.nan))
-    counts = value_counts(ratings_array(pairs))
+    counts = counts_of(pairs)
     codes: dict[str, int] = {}
     songs = [[codes.setdefault(s, len(codes)) for s in (p.song_id_1, p.song_id_2)] for p in pairs]
 

@@ -6,12 +6,20 @@ import math
 import numpy as np
 import pytest
 
-from lyricsim_dataset.annotations import group_pairs
+from lyricsim_dataset.agreement import alphas
+from lyricsim_dataset.annotations import Tables, group_pairs
 from lyricsim_dataset.consensus import kept_pairs
 from lyricsim_dataset.facts import facts
 from lyricsim_dataset.records import Rating
 from lyricsim_reports.figure_data import density
-from lyricsim_reports.reliability import alpha_interval, alpha_without, annotators, card_sentence, severities
+from lyricsim_reports.reliability import (
+    alpha_interval,
+    alpha_without,
+    annotators,
+    card_sentence,
+    reliability,
+    severities,
+)
 
 SHIFTS = {"mild": 1, "plain": 0, "harsh": -1}
 
@@ -76,3 +84,10 @@ def test_nothing_is_defined_where_the_rule_keeps_no_pair():
     found = alpha_interval([], resamples=10, seed=1)
     assert all(math.isnan(value) for value in (found.value, *found.pairs_drawn, *found.songs_drawn))
     assert set(density("none", np.empty(0)).y) == {0.0}
+
+
+def test_value_and_interval_are_of_the_same_pairs_where_some_have_more_ratings():
+    ratings = [*shifted_ratings(), Rating("fourth", "0", "1", 5)]
+    tables = Tables((), tuple(ratings), tuple(group_pairs(ratings)))
+    found = reliability(tables, resamples=5, seed=1)
+    assert found.raw.value == pytest.approx(alphas(tables.pairs)["ordinal"])
