@@ -40,7 +40,7 @@ def _pairs(rows: Iterable[Row], source: str) -> Iterable[RatedPair]:
         names = next((columns for columns in _COLUMNS if all(name in row for name in columns)), None)
         # Upstream's file has a blank before each id, and a catalogue's ids are clean.
         found = [] if names is None else [row[name] for name in names]
-        ids = [clean(str(value)) for value in found if value is not None and clean(str(value))]
+        ids = [text for value in found if value is not None and (text := clean(str(value)))]
         if len(ids) < 2:
             raise UserError(
                 f"row {number} of {source} names no two songs; it has the columns {', '.join(map(str, row))}",

@@ -163,12 +163,7 @@ def _song(problems: Problems, number: int, line: str) -> SongText | None:
         elif key in ("id", "lyric") and not text.strip():
             problems.add(number, key, text, "empty")
     if isinstance(texts["id"], str) and not is_song_id(texts["id"]):
-        problems.add(
-            number,
-            "id",
-            texts["id"],
-            "an underscore, a comma, a line break or outer blanks",
-        )
+        problems.add(number, "id", texts["id"], "an underscore, a comma, a line break or outer blanks")
     return SongText(*(clean(texts[key]) for key in SONG_KEYS)) if len(problems.found) == before else None
 
 
