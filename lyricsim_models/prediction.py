@@ -49,7 +49,7 @@ def predict_file(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:
         scorer: with what.
 
     Returns:
-        The record that is written beside the output.
+        The record that is written beside the output; the main process's also has the output's SHA-256.
 
     Raises:
         UserError: bad rows, pairs that the model has seen, a score that is not finite, an output that exists.
@@ -70,8 +70,7 @@ def predict_file(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:
         )
         refuse_disagreement(team, {"progress of the output": file.rows})
         _score_rest(job, scorer, file, record["rows"])
-        team.together(lambda: _finish(job, file, record) if team.is_main else None)
-    return record
+        return everywhere(team, lambda: _finish(job, file, record) if team.is_main else record)
 
 
 def _settings(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:
@@ -105,6 +104,8 @@ def _finished(job: PredictionJob, settings: Mapping[str, Any]) -> dict[str, Any]
     try:
         record: dict[str, Any] = json.loads(path.read_text("utf-8"))
         same = record["settings"] == json.loads(json.dumps(settings))
+        # A kill between the record and the output leaves the new record beside the old output.
+        same = same and record["output_sha256"] == sha256_of(job.output)
     except (ValueError, KeyError, TypeError):
         # Not our record: the output is then treated as anybody's file, which is never replaced unasked.
         return None
@@ -115,9 +116,11 @@ def _record_path(job: PredictionJob) -> Path:
     return job.output.with_name(job.output.name + RECORD_SUFFIX)
 
 
-def _finish(job: PredictionJob, file: ScoreFile, record: Mapping[str, Any]) -> None:
-    write_json(_record_path(job), record)
+def _finish(job: PredictionJob, file: ScoreFile, record: Mapping[str, Any]) -> dict[str, Any]:
+    whole = {**record, "output_sha256": file.digest()}
+    write_json(_record_path(job), whole)
     file.finish()
+    return whole
 
 
 def count_seen(job: PredictionJob, seen: Seen | None) -> dict[str, int | None]:

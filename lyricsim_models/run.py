@@ -70,4 +70,4 @@ def _claim(job: Job, settings: Mapping[str, Any], workers: Workers) -> State:
 
     workers.together(decide)
     found: list[State] = workers.gather(states)
-    return found[0] if found else "interrupted"
+    return found[0]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lyricsim_tools.atomic import umask_mode, write_json
+from lyricsim_tools.atomic import sha256_of, umask_mode, write_json
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.files import only_writer
 
@@ -97,6 +97,10 @@ class ScoreFile:
             os.fsync(stream.fileno())
         self.rows, self._bytes = self.rows + len(pair_ids), self._bytes + len(text)
         write_json(self._progress, {"settings": self._settings, "rows": self.rows, "bytes": self._bytes})
+
+    def digest(self) -> str:
+        """SHA-256 of what was written, in hexadecimal."""
+        return sha256_of(self._partial)
 
     def finish(self) -> None:
         """Give the file its name."""

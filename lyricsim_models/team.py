@@ -1,6 +1,7 @@
 """What a job asks of the processes it runs in; one process needs no launcher and no torch."""
 
 import os
+import pickle
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
@@ -60,11 +61,21 @@ def everywhere(team: Team, action: Callable[[], T]) -> T:
     return found[0]
 
 
+def gather_on_xla(items: list[Any]) -> list[Any]:
+    """The items of all processes of an XLA job, in the order of their ranks.
+
+    Accelerate exchanges no objects there; XLA itself exchanges bytes.
+    """
+    import torch_xla.core.xla_model as xm
+
+    parts = xm.rendezvous("lyricsim.gather", pickle.dumps(items))
+    return [item for part in parts for item in pickle.loads(part)]
+
+
 def refuse_disagreement(team: Team, facts: Mapping[str, Any]) -> None:
     """Refuse to share work that is not the same everywhere, such as files of which each machine has its own.
 
-    Every process calls this, and it raises in all of them or in none. XLA cannot exchange objects and is not
-    asked.
+    Every process calls this, and it raises in all of them or in none.
 
     Args:
         team: the processes.

@@ -20,6 +20,7 @@ from torch import nn
 from lyricsim_models.config import ReportTo
 from lyricsim_models.launch_checks import launched_for, refuse_fallback, refuse_strangers, require_tracker
 from lyricsim_models.signals import Interrupted
+from lyricsim_models.team import gather_on_xla
 from lyricsim_tools.errors import UserError
 
 # How far a padded length is rounded up: compilers of static shapes want few of them, tensor cores want 8.
@@ -165,9 +166,11 @@ class Workers:
         return np.asarray(self._accelerator.reduce(vector, "sum").cpu(), dtype=np.float64)
 
     def gather(self, items: list[Any]) -> list[Any]:
-        """The items of all processes, by rank; XLA cannot exchange objects and has this process's own."""
-        alone = self.world == 1 or self._accelerator.distributed_type == DistributedType.XLA
-        return items if alone else list(gather_object(items))
+        """The items of all processes, by rank."""
+        if self.world == 1:
+            return items
+        on_xla = self._accelerator.distributed_type == DistributedType.XLA
+        return gather_on_xla(items) if on_xla else list(gather_object(items))
 
     def wait(self) -> None:
         """Return once every process has come here."""

@@ -1,8 +1,11 @@
 """Processes as threads: work is shared only where all have the same, and fails everywhere or nowhere."""
 
+import pickle
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -148,3 +151,22 @@ def test_machines_with_an_input_each_are_refused(source: Path, tmp_path: Path) -
     found = played(lambda m: predict_file(job(other if m.rank else source, tmp_path / "out"), scorer(m)))
     assert all("do not have the same input, model or options" in str(error) for error in found)
     assert not (tmp_path / "out" / "scores.csv").exists()
+
+
+def test_processes_on_xla_exchange_objects_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    from accelerate.utils import DistributedType
+
+    from lyricsim_models.workers import Workers
+
+    names = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
+    package, core, xla_model = (ModuleType(name) for name in names)
+    package.core, core.xla_model = core, xla_model
+    first = pickle.dumps([{"rank": 0}])
+    xla_model.rendezvous = lambda tag, payload: [first, payload]
+    for name, module in zip(names, (package, core, xla_model), strict=True):
+        monkeypatch.setitem(sys.modules, name, module)
+    second = Workers.__new__(Workers)
+    second._accelerator = SimpleNamespace(
+        num_processes=2, process_index=1, distributed_type=DistributedType.XLA
+    )
+    assert second.gather([{"rank": 1}, None]) == [{"rank": 0}, {"rank": 1}, None]
