@@ -3,7 +3,6 @@
 import hashlib
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -135,13 +134,9 @@ def _receive(url: str, pin: PinnedFile, partial: Path) -> None:
                 total=pin.size, initial=have if resumed else 0, unit="B", unit_scale=True, desc=pin.path
             ) as bar,
         ):
-            for block in _blocks(response):
+            for block in response.iter_content(_BLOCK):
                 stream.write(block)
                 bar.update(len(block))
     arrived = partial.stat().st_size
     if pin.size is not None and arrived < pin.size:
         raise requests.ConnectionError(f"the connection ended after {arrived} of {pin.size} bytes")
-
-
-def _blocks(response: requests.Response) -> Iterator[bytes]:
-    yield from response.iter_content(_BLOCK)
