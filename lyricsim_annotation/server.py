@@ -109,7 +109,10 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def _respond(self, body: bytes) -> Response:
-        address = urlsplit(self.path)
+        try:
+            address = urlsplit(self.path)
+        except ValueError:
+            return self.server.application.refuse()
         headers = {name.lower(): value for name, value in self.headers.items()}
         query = dict(parse_qsl(address.query)[:10])
         return self.server.application.respond(Request(self.command, address.path, query, headers, body))

@@ -121,6 +121,10 @@ def test_what_the_server_says_to_strange_requests(folder, database):
         )
         assert b" 411 " in raw.recv(200)
         raw.close()
+        raw = socket.create_connection(served.netloc.split(":"), 10)
+        raw.sendall(b"GET http://[ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b" 400 " in raw.recv(200)
+        raw.close()
         fields = served.fields("ana")
         note = "ñ€😀" * (NOTE_LIMIT // 3)
         assert served.answer("ana", fields, reason="other", note=note)[0] == 303
