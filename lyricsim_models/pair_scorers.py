@@ -47,7 +47,7 @@ class OpenScorer:
         """Predictions of all pairs, shape (pairs,), in their order, the same in all processes."""
         rows = shared_rows(table, self.team)
         own = table.take(rows[self.team.rank])
-        found = self.score(own.lyrics_1, own.lyrics_2) if len(own) else np.empty(0)
+        found = self.score(own.lyrics_1, own.lyrics_2).tolist() if len(own) else []
         predictions = np.empty(len(table))
         for places, values in zip(rows, self.team.gather([found]), strict=True):
             predictions[places] = values

@@ -45,10 +45,12 @@ def run(job: Job, splits: Mapping[str, PairTable], workers: Workers) -> dict[str
         workers.start_tracking(job.output / TRACKER_FOLDER, {**settings, **job.recipe.to_dict()})
         with listening() as request:
             training = Training(job, splits, workers, request)
-            with explained(workers, job.output, "the run's files", OSError, SafetensorError):
-                position = training.go()
+            try:
+                with explained(workers, job.output, "the run's files", OSError, SafetensorError):
+                    position = training.go()
+            finally:
+                training.release()
         workers.stop_tracking()
-        workers.release()
         with explained(workers, job.output, "the trained model", OSError, SafetensorError):
             return finish(job, splits, workers, position, training.facts)
 

@@ -1,7 +1,7 @@
 """What a job asks of the processes it runs in; one process needs no launcher and no torch."""
 
+import json
 import os
-import pickle
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
@@ -29,7 +29,7 @@ class Team(Protocol):
         """Do something that may fail on one process, and fail on all of them then."""
 
     def gather(self, items: list[Any]) -> list[Any]:
-        """The items of all processes, in the order of their ranks."""
+        """The items of all processes, plain JSON values, in the order of their ranks."""
 
     def close(self) -> None:
         """Part with the other processes; every process calls this once the work is done."""
@@ -65,11 +65,14 @@ def gather_on_xla(items: list[Any]) -> list[Any]:
     """The items of all processes of an XLA job, in the order of their ranks.
 
     Accelerate exchanges no objects there; XLA itself exchanges bytes.
+
+    Args:
+        items: plain JSON values.
     """
     import torch_xla.core.xla_model as xm
 
-    parts = xm.rendezvous("lyricsim.gather", pickle.dumps(items))
-    return [item for part in parts for item in pickle.loads(part)]
+    parts = xm.rendezvous("lyricsim.gather", json.dumps(items).encode())
+    return [item for part in parts for item in json.loads(part)]
 
 
 def refuse_disagreement(team: Team, facts: Mapping[str, Any]) -> None:

@@ -137,6 +137,15 @@ class Training:
             refuse_no_best(position.selection)
         return position
 
+    def release(self) -> None:
+        """Let go of the wrapped module; ``facts`` stay.
+
+        Under data parallelism one that outlives its process group may keep the process from ending: its own
+        end waits for the group's threads, and these wait for the interpreter.
+        """
+        del self.learner
+        self.workers.release()
+
     def _plan(self) -> str:
         """What is about to happen, in one line."""
         recipe, workers = self.recipe, self.workers

@@ -5,6 +5,7 @@ DeepSpeed and XLA is hidden here.
 """
 
 import contextlib
+import gc
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -166,7 +167,7 @@ class Workers:
         return np.asarray(self._accelerator.reduce(vector, "sum").cpu(), dtype=np.float64)
 
     def gather(self, items: list[Any]) -> list[Any]:
-        """The items of all processes, by rank."""
+        """The items of all processes, plain JSON values, by rank."""
         if self.world == 1:
             return items
         on_xla = self._accelerator.distributed_type == DistributedType.XLA
@@ -257,6 +258,8 @@ class Workers:
         """Let go of the prepared model and optimizer, so that another run may follow in these processes."""
         self._accelerator.free_memory()
         self._optimizer = None
+        # Under mixed precision the wrapped module refers to itself.
+        gc.collect()
 
 
 def _accelerator(report_to: ReportTo) -> Accelerator:

@@ -1,6 +1,6 @@
 """Processes as threads: work is shared only where all have the same, and fails everywhere or nowhere."""
 
-import pickle
+import json
 import sys
 import threading
 from collections.abc import Callable
@@ -161,7 +161,7 @@ def test_processes_on_xla_exchange_objects_too(monkeypatch: pytest.MonkeyPatch) 
     names = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
     package, core, xla_model = (ModuleType(name) for name in names)
     package.core, core.xla_model = core, xla_model
-    first = pickle.dumps([{"rank": 0}])
+    first = json.dumps([{"rank": 0}]).encode()
     xla_model.rendezvous = lambda tag, payload: [first, payload]
     for name, module in zip(names, (package, core, xla_model), strict=True):
         monkeypatch.setitem(sys.modules, name, module)

@@ -20,6 +20,9 @@ from lyricsim_models import checkpoints, encoders, loop, outcome, training, work
 from lyricsim_models.config import Recipe
 from lyricsim_models.registry import Model
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from run_and_part import watch_parting
+
 FINETUNE = Path(__file__).resolve().parents[2] / "training" / "finetune.py"
 
 
@@ -105,6 +108,7 @@ def child(scenario: dict[str, Any], rank: int, port: int) -> None:
     if rank == 0 and scenario.get("fault"):
         name, value = scenario["fault"]
         FAULTS[name](value)
+    watch_parting()
     sys.argv = [str(FINETUNE), *scenario["arguments"]]
     runpy.run_path(str(FINETUNE), run_name="__main__")
 
