@@ -5,7 +5,6 @@ DeepSpeed and XLA is hidden here.
 """
 
 import contextlib
-import gc
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -258,8 +257,6 @@ class Workers:
         """Let go of the prepared model and optimizer, so that another run may follow in these processes."""
         self._accelerator.free_memory()
         self._optimizer = None
-        # Under mixed precision the wrapped module refers to itself.
-        gc.collect()
 
 
 def _accelerator(report_to: ReportTo) -> Accelerator:
