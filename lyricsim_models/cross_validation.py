@@ -23,8 +23,8 @@ from lyricsim_models.run_files import (
     prediction_rows,
     read_metrics,
 )
-from lyricsim_models.run_folder import BLOCKS, RUN_FILE, claim, locked, write_manifest
-from lyricsim_models.team import Alone, Team
+from lyricsim_models.run_folder import BLOCKS, RUN_FILE, State, claim, locked, write_manifest
+from lyricsim_models.team import Alone, Team, from_main
 from lyricsim_tools.atomic import write_json, write_text
 from lyricsim_tools.errors import UserError
 
@@ -137,22 +137,16 @@ def cross_validate(plan: Plan, run_fold: RunFold, team: Team | None = None) -> d
     """
     team = team or Alone()
     settings = {**plan.settings, "data_fingerprint": fingerprint({SPLIT: plan.pairs})}
-    found: list[Any] = []
     with contextlib.ExitStack() as stack:
 
-        def begin() -> None:
-            if team.is_main:
-                stack.enter_context(locked(plan.output))
-                found.append(claim(plan.output, settings, resume=plan.resume, overwrite=plan.overwrite))
+        def begin() -> State:
+            stack.enter_context(locked(plan.output))
+            return claim(plan.output, settings, resume=plan.resume, overwrite=plan.overwrite)
 
-        team.together(begin)
-        if team.gather(found)[0] == "complete":
+        if from_main(team, begin) == "complete":
             return read_metrics(plan.output)
         _run_folds(plan, run_fold, team)
-        found.clear()
-        team.together(lambda: found.append(write_result(plan, settings)) if team.is_main else None)
-        metrics: dict[str, Any] = team.gather(found)[0]
-        return metrics
+        return from_main(team, lambda: write_result(plan, settings))
 
 
 def _run_folds(plan: Plan, run_fold: RunFold, team: Team) -> None:

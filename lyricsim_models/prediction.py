@@ -13,7 +13,7 @@ from lyricsim_models.pair_scorers import OpenScorer
 from lyricsim_models.provenance import Seen, refuse_seen, seen_pairs, versions
 from lyricsim_models.score_file import ScoreFile, held, refuse_output, refuse_own_input
 from lyricsim_models.streams import check_pairs, pair_windows
-from lyricsim_models.team import everywhere, refuse_disagreement
+from lyricsim_models.team import everywhere, from_main, refuse_disagreement
 from lyricsim_tools.atomic import sha256_of, write_json
 
 RECORD_SUFFIX = ".run.json"
@@ -49,7 +49,7 @@ def predict_file(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:
         scorer: with what.
 
     Returns:
-        The record that is written beside the output; the main process's also has the output's SHA-256.
+        The record that is written beside the output.
 
     Raises:
         UserError: bad rows, pairs that the model has seen, a score that is not finite, an output that exists.
@@ -70,7 +70,7 @@ def predict_file(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:
         )
         refuse_disagreement(team, {"progress of the output": file.rows})
         _score_rest(job, scorer, file, record["rows"])
-        return everywhere(team, lambda: _finish(job, file, record) if team.is_main else record)
+        return from_main(team, lambda: _finish(job, file, record))
 
 
 def _settings(job: PredictionJob, scorer: OpenScorer) -> dict[str, Any]:

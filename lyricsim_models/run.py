@@ -15,7 +15,7 @@ from lyricsim_models.provenance import fingerprint
 from lyricsim_models.run_files import read_metrics
 from lyricsim_models.run_folder import TRACKER_FOLDER, State, claim, decisive, locked
 from lyricsim_models.signals import listening
-from lyricsim_models.team import refuse_disagreement
+from lyricsim_models.team import from_main, refuse_disagreement
 from lyricsim_models.training import Training
 from lyricsim_models.workers import Workers
 
@@ -64,12 +64,4 @@ def _held(folder: Path, workers: Workers) -> Iterator[None]:
 
 
 def _claim(job: Job, settings: Mapping[str, Any], workers: Workers) -> State:
-    states: list[State] = []
-
-    def decide() -> None:
-        if workers.is_main:
-            states.append(claim(job.output, settings, resume=job.resume, overwrite=job.overwrite))
-
-    workers.together(decide)
-    found: list[State] = workers.gather(states)
-    return found[0]
+    return from_main(workers, lambda: claim(job.output, settings, resume=job.resume, overwrite=job.overwrite))

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from lyricsim_tools.errors import UserError
 
@@ -59,6 +59,18 @@ def everywhere(team: Team, action: Callable[[], T]) -> T:
     found: list[T] = []
     team.together(lambda: found.append(action()))
     return found[0]
+
+
+def from_main(team: Team, action: Callable[[], T]) -> T:
+    """What an action gives in the main process, the only one that does it, known in all of them.
+
+    Args:
+        team: the processes, each of which calls this.
+        action: gives plain JSON values; the others fail if it fails.
+    """
+    found: list[T] = []
+    team.together(lambda: found.append(action()) if team.is_main else None)
+    return cast(T, team.gather(found)[0])
 
 
 def gather_on_xla(items: list[Any]) -> list[Any]:
