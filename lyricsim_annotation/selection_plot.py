@@ -10,7 +10,7 @@ import numpy as np
 
 from lyricsim_annotation.selection import Scored, bin_counts, song_counts
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN
-from lyricsim_tools.pictures import BLUE, RED, draw_picture
+from lyricsim_tools.pictures import BLUE, RED, as_png_and_svg, draw_picture
 
 NAME = "selection"
 _BEFORE, _AFTER = RED, BLUE
@@ -41,7 +41,7 @@ def draw_selection(
         rows = np.random.default_rng(seed).permutation(len(candidates))[: len(chosen)]
         _draw_coverage(coverage, candidates.take(rows), chosen, songs)
 
-    draw_picture(draw, folder / NAME, (11, 4.5))
+    draw_picture(draw, as_png_and_svg(folder / NAME), (11, 4.5))
 
 
 def _draw_scores(axes: Any, candidates: Scored, chosen: Scored, bins: int) -> None:

@@ -1,16 +1,23 @@
 """A grid search as table rows, JSON, a picture and the command of its winner."""
 
+import itertools
+import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lyricsim_models.grid import GridRun, PointSummary, winner
-from lyricsim_tools.atomic import atomic_file
 from lyricsim_tools.errors import UserError
+from lyricsim_tools.pictures import BLACK, BLUE, GREEN, RED, draw_picture
 
-KINDS = (".pdf", ".png", ".svg")
 COLUMNS = ("model", "batch", "decay", "rate", "seeds", "development", "sd", "test", "failed")
+
+_BY_BATCH = ((BLUE, "o"), (RED, "s"), (GREEN, "^"), (BLACK, "D"))
+_BY_DECAY = ("-", "--", ":", "-.")
+# Ratio of neighbouring series' places on the axis of learning rates.
+_APART = 1.02
+_MOST_COLUMNS = 4
 
 
 def table_row(row: PointSummary) -> list[object]:
@@ -62,26 +69,30 @@ def draw_grid(rows: Sequence[PointSummary], path: Path) -> None:
         path: of the picture; its ending names the format.
 
     Raises:
-        UserError: no run has finished, or an unknown ending.
+        UserError: no run has finished, an unknown ending, or matplotlib is not installed.
     """
     _winner(rows)
-    if path.suffix not in KINDS:
-        raise UserError(f"--plot {path}", f"a name ending in {', '.join(KINDS)}", "rename the picture")
-    # Figure without pyplot: no global state, no window system.
-    from matplotlib.figure import Figure
+    scored = [row for row in rows if row.development is not None]
+    models = sorted({row.model for row in scored})
 
-    models = sorted({row.model for row in rows if row.development is not None})
-    figure = Figure(figsize=(4.5 * len(models), 4), layout="constrained")
-    for axes, model in zip(
-        figure.subplots(1, len(models), sharey=True, squeeze=False)[0], models, strict=True
-    ):
-        _draw_model(axes, [row for row in rows if row.model == model])
-        axes.set(title=model, xlabel="learning rate", xscale="log")
-    figure.axes[0].set_ylabel("development combined score (%)")
-    lines, labels = figure.axes[-1].get_legend_handles_labels()
-    figure.legend(lines, labels, loc="outside lower center", ncols=3, fontsize="small")
-    with atomic_file(path) as partial:
-        figure.savefig(partial, format=path.suffix[1:])
+    looks = _looks(scored)
+    columns = min(len(models), _MOST_COLUMNS)
+    lines = math.ceil(len(models) / columns)
+
+    def draw(figure: Any) -> None:
+        panels = figure.subplots(lines, columns, sharey=True, squeeze=False)
+        for unused in panels.flat[len(models) :]:
+            unused.remove()
+        shown: dict[tuple[int, float], Any] = {}
+        for axes, model in zip(panels.flat, models, strict=False):
+            axes.set(title=model, xlabel="learning rate", xscale="log")
+            _tick_rates(axes, [row.point.learning_rate for row in scored])
+            shown |= _draw_model(axes, [row for row in scored if row.model == model], looks)
+        figure.supylabel("development combined score (%)")
+        in_order = [shown[settings] for settings in sorted(shown)]
+        figure.legend(handles=in_order, loc="outside lower center", ncols=3, fontsize="small")
+
+    draw_picture(draw, [path], (4.5 * columns, 4 * lines))
 
 
 def _winner(rows: Sequence[PointSummary]) -> PointSummary:
@@ -93,16 +104,46 @@ def _winner(rows: Sequence[PointSummary]) -> PointSummary:
     return best
 
 
-def _draw_model(axes: Any, rows: Sequence[PointSummary]) -> None:
-    for batch, decay in sorted({(row.point.batch_size, row.point.weight_decay) for row in rows}):
+def _settings(row: PointSummary) -> tuple[int, float]:
+    return row.point.batch_size, row.point.weight_decay
+
+
+def _looks(rows: Sequence[PointSummary]) -> dict[tuple[int, float], dict[str, Any]]:
+    """Colour and marker by batch size, dashes by weight decay: told apart without colours too."""
+    batches, decays = (sorted(set(values)) for values in zip(*map(_settings, rows), strict=True))
+    by_batch = dict(zip(batches, itertools.cycle(_BY_BATCH), strict=False))
+    by_decay = dict(zip(decays, itertools.cycle(_BY_DECAY), strict=False))
+    return {
+        (batch, decay): {"color": colour, "marker": marker, "linestyle": by_decay[decay]}
+        for batch, (colour, marker) in by_batch.items()
+        for decay in decays
+    }
+
+
+def _tick_rates(axes: Any, rates: Sequence[float]) -> None:
+    """Name the rates that were tried; a logarithmic axis names others."""
+    shown = sorted(set(rates))
+    axes.set_xticks(shown, [f"{rate:g}" for rate in shown])
+    axes.set_xticks([], minor=True)
+
+
+def _draw_model(
+    axes: Any, rows: Sequence[PointSummary], looks: Mapping[tuple[int, float], Mapping[str, Any]]
+) -> dict[tuple[int, float], Any]:
+    """Draw a line for each batch size and weight decay; returns the lines by these two."""
+    drawn = {}
+    for place, settings in enumerate(looks):
         line = sorted(
             (row.point.learning_rate, 100 * row.development, 100 * (row.development_deviation or 0))
             for row in rows
-            if (row.point.batch_size, row.point.weight_decay) == (batch, decay)
-            and row.development is not None
+            if _settings(row) == settings and row.development is not None
         )
         if line:
             rates, scores, deviations = zip(*line, strict=True)
-            axes.errorbar(
-                rates, scores, deviations, marker="o", capsize=3, label=f"batch {batch}, decay {decay:g}"
+            # Error bars side by side, not one over another.
+            beside = [rate * _APART ** (place - (len(looks) - 1) / 2) for rate in rates]
+            label = "batch {}, decay {:g}".format(*settings)
+            drawn[settings] = axes.errorbar(
+                beside, scores, deviations, capsize=3, label=label, **looks[settings]
             )
+    return drawn

@@ -10,7 +10,7 @@ from typing import Any
 
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN
 from lyricsim_reports.figure_data import BUCKET, Curve, FigureData, Point
-from lyricsim_tools.pictures import BLACK, BLUE, GREEN, RED, draw_picture
+from lyricsim_tools.pictures import BLACK, BLUE, GREEN, RED, as_png_and_svg, draw_picture
 
 _SERIES = (BLUE, RED, GREEN)
 _DASHES = ("-", "--", ":")
@@ -33,7 +33,7 @@ def draw_all(data: FigureData, folder: Path) -> dict[str, str]:
 
 
 def _save(draw: Callable[[Any, FigureData], None], data: FigureData, path: Path) -> str:
-    draw_picture(lambda figure: draw(figure, data), path, (7.5, 4.5))
+    draw_picture(lambda figure: draw(figure, data), as_png_and_svg(path), (7.5, 4.5))
     return path.with_suffix(".svg").read_text("utf-8")
 
 

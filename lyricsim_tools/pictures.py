@@ -1,9 +1,9 @@
-"""Pictures as PNG and SVG: the same data give the same files. Matplotlib is imported when one is drawn.
+"""Pictures as PNG, SVG or PDF: the same data give the same files. Matplotlib is imported when one is drawn.
 
 Colours are Okabe and Ito's, which colour-blind readers tell apart.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +22,34 @@ _STYLE = {
 }
 
 
-def draw_picture(draw: Callable[[Any], None], path: Path, size: tuple[float, float]) -> None:
-    """Write one picture as ``path`` with the endings ``.png`` and ``.svg``.
+# What a file would else say of the day and the program that drew it.
+_NO_TRACE = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+KINDS = tuple(_NO_TRACE)
+
+
+def as_png_and_svg(path: Path) -> list[Path]:
+    """The two files of a picture that a page shows and a paper prints; ``path`` has no ending."""
+    return [path.with_suffix(kind) for kind in (".png", ".svg")]
+
+
+def draw_picture(draw: Callable[[Any], None], paths: Sequence[Path], size: tuple[float, float]) -> None:
+    """Write one picture into each of ``paths``.
 
     Args:
         draw: draws into the figure that it is given.
-        path: of the files, without an ending.
+        paths: of the files; their endings, of ``KINDS``, name the formats.
         size: width and height in inches.
 
     Raises:
-        UserError: matplotlib is not installed.
+        UserError: an unknown ending, or matplotlib is not installed.
     """
+    for path in paths:
+        if path.suffix not in KINDS:
+            raise UserError(f"a picture named {path}", f"a name ending in {', '.join(KINDS)}", "rename it")
     matplotlib = _matplotlib()
     # Not pyplot: it would keep every figure and choose a window system.
     from matplotlib.figure import Figure
@@ -40,9 +57,9 @@ def draw_picture(draw: Callable[[Any], None], path: Path, size: tuple[float, flo
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
-        for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
-            with atomic_file(path.with_suffix(f".{ending}")) as partial:
-                figure.savefig(partial, format=ending, dpi=150, metadata=metadata)
+        for path in paths:
+            with atomic_file(path) as partial:
+                figure.savefig(partial, format=path.suffix[1:], dpi=150, metadata=_NO_TRACE[path.suffix])
 
 
 def _matplotlib() -> Any:

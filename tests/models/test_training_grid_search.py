@@ -142,6 +142,9 @@ def test_the_best_command_trains_the_winner_with_its_seeds_and_options(tmp_path)
     assert not list(tmp_path.rglob("*.safetensors"))
     assert run(tmp_path, journal, "--plot", str(tmp_path / "grid.png")).returncode == 0
     assert (tmp_path / "grid.png").read_bytes().startswith(b"\x89PNG")
+    refused = run(tmp_path, journal, "--plot", str(tmp_path / "grid.jpg"))
+    assert refused.returncode != 0
+    assert "a name ending in .png, .svg, .pdf" in refused.stderr
 
 
 def test_a_stopped_worker_gives_its_run_back_and_ends_its_training(tmp_path):
