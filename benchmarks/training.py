@@ -22,7 +22,7 @@ from typing import Any
 from lyricsim_tools.tables import print_json, print_table
 
 EXAMPLES = """examples:
-  python benchmarks/training.py                              small random model, synthetic lyrics, minutes
+  python benchmarks/training.py                              small random model, synthetic lyrics
   python benchmarks/training.py --model FOLDER --rows 64     a real encoder
 """
 # Lengths of LyricSIM's songs in words (paper, section 4): mean and sample standard deviation.

@@ -120,22 +120,34 @@ def _results(model: ModelFolder) -> dict[str, str]:
         (split, *[_with_interval(model.scores(split), key) for key in SCORES])
         for split in ("validation", "test")
     ]
-    unseen = model.extras.unseen
-    title = "test, songs never seen"
-    cells = [_with_interval(unseen, key) for key in SCORES] if unseen else [NOT_MEASURED] * len(SCORES)
     has_intervals = any(f"{key}_ci" in model.scores("test") for key in SCORES)
     return {
-        "score_table": table(["split", *SCORES.values()], [*rows, (title, *cells)]),
+        "score_table": table(["split", *SCORES.values()], [*rows, *_unseen_row(model)]),
         "interval_note": "In brackets: 95 % intervals." if has_intervals else "Intervals: not measured.",
-        "unseen_note": (
-            f"The last row is the sibling run `{unseen['name']}`: the same recipe on `{unseen['config']}`."
-            if unseen
-            else "Songs are shared between the splits, so these scores say little about songs never seen."
-        ),
+        "unseen_note": _unseen_note(model),
         "floor_table": table(
             ["floor", "combined"], [(k, percent(v)) for k, v in sorted(model.extras.floors.items())]
         ),
     }
+
+
+def _unseen_row(model: ModelFolder) -> list[tuple[str, ...]]:
+    unseen = model.extras.unseen
+    if not unseen and (model.is_song_disjoint or not model.is_on_lyricsim):
+        return []
+    cells = [_with_interval(unseen, key) for key in SCORES] if unseen else [NOT_MEASURED] * len(SCORES)
+    return [("test, songs never seen", *cells)]
+
+
+def _unseen_note(model: ModelFolder) -> str:
+    unseen = model.extras.unseen
+    if unseen:
+        return f"The last row is the sibling run `{unseen['name']}`: the same recipe on `{unseen['config']}`."
+    if model.is_song_disjoint:
+        return "No song of a test pair is in training: these are scores on songs never seen."
+    if model.is_on_lyricsim:
+        return "Songs are shared between the splits, so these scores say little about songs never seen."
+    return "How many of the test songs training has met is in a table below."
 
 
 def _with_interval(scores: Mapping[str, Any], key: str) -> str:

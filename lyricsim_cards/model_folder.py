@@ -77,6 +77,11 @@ class ModelFolder:
         """Whether the data is LyricSIM, not its sample or another: the builder keeps the name for it."""
         return self.dataset.rsplit("/", 1)[-1] == "lyricsim"
 
+    @property
+    def is_song_disjoint(self) -> bool:
+        """Whether its training met no song of the test pairs."""
+        return "song-disjoint" in str(self.settings.get("config") or "")
+
     def scores(self, split: str) -> dict[str, Any]:
         """Everything known of a split's scores."""
         return {**self.metrics.get(split, {}), **self.extras.measured.get(split, {})}
@@ -127,7 +132,7 @@ def unseen_scores(sibling: Path) -> dict[str, Any]:
     found = read_model_folder(sibling)
     config = str(found.settings.get("config") or "")
     scores = found.scores("test")
-    if "song-disjoint" not in config or not scores:
+    if not found.is_song_disjoint or not scores:
         raise UserError(
             f"{sibling} was trained on configuration {config!r}",
             "a run on a song-disjoint configuration, with test scores",

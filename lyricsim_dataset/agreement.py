@@ -120,9 +120,7 @@ def permuted_alphas(
         UserError: fewer than two repetitions, which have no spread.
     """
     if repetitions < 2:
-        raise UserError(
-            f"{repetitions} repetitions", "at least 2", "ask for more; 1,000 take a second or two"
-        )
+        raise UserError(f"{repetitions} repetitions", "at least 2", "ask for more, 1,000 for instance")
     deck = _deck(ratings, within)
     generator = np.random.default_rng(seed)
     found = []

@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
         "--draws", type=at_least(0), default=20, metavar="N", help="draws by each split's rule (default: 20)"
     )
     parser.add_argument(
-        "--curves", action="store_true", help="learning curves of models without meaning, too (a minute)"
+        "--curves", action="store_true", help="learning curves of models without meaning, too"
     )
     parser.add_argument("--seed", type=at_least(0), default=SEED, help="of the draws (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")

@@ -192,7 +192,7 @@ def _legend(board: Leaderboard) -> str:
         f"under groups are not separated at {SIGNIFICANCE:g} by the paired bootstrap of songs after Holm's "
         f"correction over all {len(board.separations)} pairs. Resampled songs err on the wide side, since a "
         "pair's own noise is counted with both its songs': that two systems are not separated is weak "
-        "evidence that they are equal. Floors know no meaning (shaded); a system "
+        "evidence that they are equal. Floors, marked so, know no meaning; a system "
         "under one is marked with the highest floor above it. A floor that predicts one value a block, as "
         "song identity must, has a pooled score that only reflects how block means differ. With several "
         "seeds a score is their mean ± deviation."

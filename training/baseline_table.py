@@ -1,6 +1,6 @@
 """All baselines and floors by every protocol, in one table with intervals.
 
-Protocols: the published clean split; fresh clean draws by the same rule; fresh song-disjoint draws; block
+Protocols: the configuration's own split; fresh clean draws by the same rule; fresh song-disjoint draws; block
 cross-validation (each pair by a model that saw neither song); and, to show what a leak does, the paper's own
 arithmetic, whose test pairs are also trained on.
 """
@@ -33,7 +33,7 @@ EXAMPLES = """example:
 """
 COLUMNS = (
     "baseline",
-    "published split",
+    "clean split",
     "clean draws",
     "song-disjoint draws",
     "blocks",
@@ -110,14 +110,14 @@ def measure_all(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
 
 
 def clean_draws(pairs: PairTable, count: int) -> Draws:
-    """Fresh stratified splits by the rule of the published one."""
+    """Fresh stratified splits by the rule of the configuration's."""
     records, ids = as_records(pairs), set(pairs.pair_ids)
     found = [splits.ids_by_split(splits.stratified_split(records, ids, seed=1 + s)) for s in range(count)]
     return [(split["train"], split["test"]) for split in found]
 
 
 def song_disjoint_draws(pairs: PairTable, count: int) -> Draws:
-    """Fresh song-disjoint splits by the rule of the published one."""
+    """Fresh song-disjoint splits by the rule of the configuration's."""
     records, ids = as_records(pairs), set(pairs.pair_ids)
     found = []
     for seed in range(1, 1 + count):

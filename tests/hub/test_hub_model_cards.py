@@ -140,6 +140,25 @@ def test_the_score_on_unseen_songs_comes_from_a_named_sibling(tmp_path):
         unseen_scores(tmp_path / "r")
 
 
+UNSEEN_ROW = "test, songs never seen"
+
+
+def test_a_run_on_songs_never_seen_says_so(tmp_path):
+    card = card_of(run_folder(tmp_path / "r", config="filtered-song-disjoint"), dataset_id="me/lyricsim")
+    assert "No song of a test pair is in training" in card
+    assert "Songs are shared" not in card
+    assert UNSEEN_ROW not in card
+
+
+def test_only_lyricsim_is_known_to_share_songs_between_its_splits(tmp_path):
+    folder = run_folder(tmp_path / "r")
+    ours, other = (card_of(folder, dataset_id=name) for name in ("me/lyricsim", "me/other"))
+    assert "Songs are shared" in ours
+    assert f"| {UNSEEN_ROW} | not measured |" in ours
+    assert "Songs are shared" not in other
+    assert UNSEEN_ROW not in other
+
+
 def test_floors_come_from_baselines_on_the_same_data(tmp_path):
     folder = run_folder(tmp_path / "r")
     model, floor = read_model_folder(folder), run_folder(tmp_path / "overlap", model="word-overlap")
