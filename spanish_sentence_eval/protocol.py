@@ -1,5 +1,6 @@
 """What the two protocols decide differently."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -47,17 +48,21 @@ class Schedule:
 
 
 class EarlyStop:
-    """The best dev score so far, and whether to go on."""
+    """The best dev score so far, and whether to go on.
+
+    The compatible protocol starts from a score of -1. The corrected one starts from none: any first score is
+    an improvement, and a score that is undefined (NaN) is worse than every other.
+    """
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
         self._without_improvement = 0
-        self.best = -1.0
+        self.best = -math.inf if schedule.corrected else -1.0
         self.stopped = False
 
     def improves(self, score: float) -> bool:
         """Note one check; true if its score is strictly the best so far."""
-        if score > self.best:
+        if self._beats_best(score):
             self.best = score
             if self._schedule.corrected:
                 self._without_improvement = 0
@@ -66,3 +71,8 @@ class EarlyStop:
         borne = self._schedule.tenacity - (1 if self._schedule.corrected else 0)
         self.stopped = self._without_improvement > borne
         return False
+
+    def _beats_best(self, score: float) -> bool:
+        if math.isnan(score):
+            return self.best == -math.inf
+        return math.isnan(self.best) or score > self.best

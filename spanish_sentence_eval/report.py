@@ -101,7 +101,7 @@ def markdown(results: Mapping[str, Any]) -> str:
 def _result_row(name: str, record: Mapping[str, Any]) -> list[str]:
     headline = record["headline"]
     unit, interval = headline["unit"], headline["interval"]
-    dev = next((record["figures"][key] for key in _DEV_FIGURES if key in record["figures"]), None)
+    dev = [number(record["figures"][key], unit) for key in _DEV_FIGURES if key in record["figures"]]
     return [
         name if record["data"]["pinned"] else f"{name} (own data)",
         record["group"],
@@ -110,7 +110,7 @@ def _result_row(name: str, record: Mapping[str, Any]) -> list[str]:
         _between(interval, unit),
         interval["method"] if interval else _NOTHING,
         _NOTHING if record["chance"] is None else number(record["chance"], unit),
-        _NOTHING if dev is None else number(dev, unit),
+        *(dev or [_NOTHING]),
         str(headline["n"]),
         _cleaned(name, record, unit),
     ]
@@ -118,10 +118,12 @@ def _result_row(name: str, record: Mapping[str, Any]) -> list[str]:
 
 def _cleaned(name: str, record: Mapping[str, Any], unit: str) -> str:
     """The headline figure without repeated, leaked or broken rows, where the corrected protocol has one."""
-    found = record["figures"].get("deduplicated")
-    for step in TASKS[name].headline if found else ():
+    found, path = record["figures"].get("deduplicated", {}), TASKS[name].headline
+    if path[0] not in found:
+        return _NOTHING
+    for step in path:
         found = found[step]
-    return _NOTHING if found is None else number(found, unit)
+    return number(found, unit)
 
 
 def _between(interval: Mapping[str, Any] | None, unit: str) -> str:

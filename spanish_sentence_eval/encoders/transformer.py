@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 # The literature's cut, in word pieces (specification, section 6).
 COMPATIBLE_PIECES = 512
-# Model families whose position numbers start after the padding id, so that two positions are lost.
-_OFFSET_POSITIONS = frozenset(
-    {"roberta", "xlm-roberta", "camembert", "roberta-prelayernorm", "xlm-roberta-xl", "mpnet"}
-)
 
 
 class TransformerEncoder:
@@ -50,6 +46,7 @@ class TransformerEncoder:
         self._options = with_defaults(options)
         self._model, self._tokenizer, missing = _load(source, self._options)
         self._model.to(self._options.device).eval()
+        self._limit = _piece_limit(self._model, self._tokenizer)
         self._select = _selector(self._options, self._model.config.num_hidden_layers, missing)
         self._tokenise = _compatible_batch if options.protocol == "compatible" else _corrected_batch
         self.identity = Identity(
@@ -71,8 +68,7 @@ class TransformerEncoder:
         return np.concatenate(rows)
 
     def _encode_batch(self, sentences: Sequence[Tokens]) -> np.ndarray:
-        limit = _piece_limit(self._model.config, self._tokenizer)
-        batch = self._tokenise(self._tokenizer, sentences, limit, self._options.prompt)
+        batch = self._tokenise(self._tokenizer, sentences, self._limit, self._options.prompt)
         on_device = {name: value.to(self._options.device) for name, value in batch.items()}
         output = self._model(**on_device, output_hidden_states=True, return_dict=True)
         return self._select(output, on_device["attention_mask"]).float().cpu().numpy()
@@ -167,12 +163,18 @@ def cannot_load(source: str, error: Exception) -> UserError:
     )
 
 
-def _piece_limit(config: Any, tokenizer: Any) -> int:
+def _piece_limit(model: Any, tokenizer: Any) -> int:
     """The longest input in pieces: what the positions allow and the tokeniser declares."""
-    positions = getattr(config, "max_position_embeddings", None) or COMPATIBLE_PIECES
-    if config.model_type in _OFFSET_POSITIONS:
-        positions -= (config.pad_token_id or 0) + 1
-    return int(min(positions, tokenizer.model_max_length))
+    positions = getattr(model.config, "max_position_embeddings", None) or COMPATIBLE_PIECES
+    return int(min(positions - _unused_positions(model), tokenizer.model_max_length))
+
+
+def _unused_positions(model: Any) -> int:
+    """How many of the first positions no piece gets: up to the padding row, where the table has one."""
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            return int(module.padding_idx) + 1
+    return 0
 
 
 def _compatible_batch(tokenizer: Any, sentences: Sequence[Tokens], limit: int, prompt: str) -> "Batch":

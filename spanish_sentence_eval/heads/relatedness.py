@@ -1,5 +1,6 @@
 """Scores as expectations over five bins: the head of SICK's relatedness (specification, section 2.7)."""
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,12 +37,12 @@ Start = Callable[[np.ndarray, np.ndarray], Trainer]
 
 @dataclass(frozen=True)
 class Relatedness:
-    """Correlations and scores.
+    """Correlations and scores; a correlation with a constant side is NaN if corrected, 0 otherwise.
 
     Args:
         dev_pearson: best linear correlation on the dev rows.
-        pearson: on the test rows; 0 where undefined.
-        spearman: on the test rows; 0 where undefined.
+        pearson: on the test rows.
+        spearman: on the test rows.
         mse: mean squared error on the test rows.
         predicted: shape (n,), scores in [1, 5] of the test rows.
     """
@@ -86,34 +87,42 @@ def train_and_score(
     trainer = start(train_x, binned(train_y))
     schedule = Schedule(EPOCHS_A_ROUND, MAX_EPOCHS, TENACITY, corrected)
     stop = EarlyStop(schedule)
+    undefined = math.nan if corrected else 0.0
     dev_x, dev_y = blocks["dev"]
     for epochs in schedule.rounds():
         trainer.round(epochs)
-        if stop.improves(_pearson(expectation(trainer.probabilities(dev_x)), dev_y)):
+        if stop.improves(_pearson(expectation(trainer.probabilities(dev_x)), dev_y, undefined)):
             trainer.keep()
         if stop.stopped:
             break
     test_x, test_y = blocks["test"]
     predicted = expectation(trainer.probabilities(test_x, best=True))
-    mse = float(np.mean((predicted - test_y) ** 2))
-    return Relatedness(stop.best, _pearson(predicted, test_y), _spearman(predicted, test_y), mse, predicted)
+    return Relatedness(
+        dev_pearson=stop.best,
+        pearson=_pearson(predicted, test_y, undefined),
+        spearman=_spearman(predicted, test_y, undefined),
+        mse=float(np.mean((predicted - test_y) ** 2)),
+        predicted=predicted,
+    )
 
 
-def _pearson(a: np.ndarray, b: np.ndarray) -> float:
+def _pearson(a: np.ndarray, b: np.ndarray, undefined: float) -> float:
     from scipy.stats import pearsonr
 
-    return _defined(pearsonr, a, b)
+    return _defined(pearsonr, a, b, undefined)
 
 
-def _spearman(a: np.ndarray, b: np.ndarray) -> float:
+def _spearman(a: np.ndarray, b: np.ndarray, undefined: float) -> float:
     from scipy.stats import spearmanr
 
-    return _defined(spearmanr, a, b)
+    return _defined(spearmanr, a, b, undefined)
 
 
-def _defined(statistic: Callable[..., tuple[float, float]], a: np.ndarray, b: np.ndarray) -> float:
-    """The reference takes an undefined correlation for 0 in this head."""
+def _defined(
+    statistic: Callable[..., tuple[float, float]], a: np.ndarray, b: np.ndarray, undefined: float
+) -> float:
+    """The statistic, or what stands for an undefined one: the reference takes it for 0 in this head."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = float(statistic(a, b)[0])
-    return 0.0 if value != value else value
+    return undefined if math.isnan(value) else value

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
-from tiny_encoders import SENTENCES, save_bert, save_electra, save_roberta
+from tiny_encoders import SENTENCES, save_bert, save_electra, save_like_roberta, save_roberta
 
 from lyricsim_tools.errors import UserError
 from spanish_sentence_eval.encoders import EncoderOptions, as_batcher, build_encoder
@@ -79,6 +79,35 @@ def test_compatible_cuts_without_keeping_the_separator(tmp_path):
     assert ids[-1] != 3
     states = hidden_states(folder, ids).hidden_states
     np.testing.assert_allclose(encode(folder, [long], layer="3")[0], states[3][0, 0].numpy(), atol=1e-5)
+
+
+# Of 34 positions: families that count from the padding id on lose its row and those before it.
+USABLE = {
+    "bert": ({}, 34),
+    "roberta": ({}, 32),
+    "longformer": ({"attention_window": 8}, 32),
+    "data2vec-text": ({}, 32),
+    "xmod": ({"languages": ("es_XX",), "default_language": "es_XX"}, 32),
+    "ibert": ({}, 32),
+    "nystromformer": ({"num_landmarks": 2, "segment_means_seq_len": 2}, 34),
+}
+
+
+@pytest.mark.parametrize("protocol", ["compatible", "corrected"])
+@pytest.mark.parametrize("family", USABLE)
+def test_a_sentence_longer_than_the_positions_is_cut_where_the_tokeniser_knows_no_limit(
+    tmp_path, family, protocol
+):
+    own, usable = USABLE[family]
+    folder = save_like_roberta(tmp_path, family, positions=34, **own)
+    ids = literature_ids(folder, SENTENCES[-1], cut=usable)
+    if protocol == "corrected":
+        tokenizer = hf.AutoTokenizer.from_pretrained(folder)
+        assert tokenizer.model_max_length > 10**20
+        ids = tokenizer(" ".join(SENTENCES[-1]), truncation=True, max_length=usable)["input_ids"]
+    expected = hidden_states(folder, ids).hidden_states[-1][0, 0].numpy()
+    vectors = encode(folder, protocol=protocol, layer="last", pooling="cls")
+    np.testing.assert_allclose(vectors[-1], expected, atol=1e-5)
 
 
 def test_compatible_lower_cases_every_model(bert):

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import threading
 
 import pytest
@@ -307,6 +308,37 @@ def test_the_corrected_protocol_shows_figures_without_repeated_rows_beside_the_p
     shown = capsys.readouterr().out
     assert "cleaned" in shown
     assert f"{figures['deduplicated']['acc']:.2f}" in shown
+
+
+def test_a_split_of_which_cleaning_leaves_nothing_has_no_cleaned_figure(tmp_path, capsys):
+    tree = write_tree(tmp_path / "data")
+    folder = tree / "senteval/SICK"
+    (folder / "SICK_test.txt").write_bytes((folder / "SICK_train.txt").read_bytes())
+    tasks = ("SICKRelatedness", "SICKEntailment")
+    results = run(tree, tmp_path, "--protocol", "corrected", tasks=tasks)["tasks"]
+    assert all(results[name]["figures"]["deduplicated"]["left_out"]["test"] == 40 for name in tasks)
+    assert "cleaned" not in capsys.readouterr().out
+
+
+def test_an_undefined_relatedness_is_said_to_be_so_and_counts_in_no_average(tmp_path, capsys):
+    tree = write_tree(tmp_path / "data")
+    for split in ("trial", "test"):
+        path = tree / f"senteval/SICK/SICK_{split}.txt"
+        path.write_text(re.sub(r"\t\d\.\d\d\t", "\t3.00\t", path.read_text("utf-8")), "utf-8")
+    tasks = ("SICKRelatedness", "STS17")
+    results = run(tree, tmp_path, "--protocol", "corrected", tasks=tasks)["tasks"]
+    record = results["SICKRelatedness"]
+    assert (record["headline"]["value"], record["headline"]["interval"]) == (None, None)
+    for figures in (record["figures"], record["figures"]["deduplicated"]):
+        assert [figures[key] for key in ("devpearson", "pearson", "spearman")] == [None] * 3
+    capsys.readouterr()
+    page = tmp_path / "page.md"
+    assert cli.main(["report", str(tmp_path / "results.json"), "--markdown", str(page)]) == 0
+    row = "| SS | pearson | undefined | – | – | 0.0000 | undefined | 40 | undefined |"
+    assert f"| SICKRelatedness (own data) {row}" in page.read_text("utf-8")
+    assert f"| SS | {results['STS17']['headline']['value']:.4f} | 1 of 4 |" in page.read_text("utf-8")
+    assert cli.main(["compare", str(tmp_path / "results.json"), str(tmp_path / "results.json")]) == 0
+    assert "not comparable: a figure is undefined" in capsys.readouterr().out
 
 
 def test_a_named_encoder_is_a_batcher_for_the_engine(sentence_evaluation_source):

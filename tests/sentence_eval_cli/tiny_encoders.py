@@ -35,6 +35,13 @@ def save_bert(folder: Path, positions: int = 512, pooler: bool = True) -> Path:
 
 def save_roberta(folder: Path) -> Path:
     """A RoBERTa whose tokeniser has no "[CLS]"; padding id 1; 66 positions, of which 64 are usable."""
+    return save_like_roberta(folder, "roberta", positions=66, limit=64)
+
+
+def save_like_roberta(
+    folder: Path, family: str, positions: int = 34, limit: int | None = None, **own: Any
+) -> Path:
+    """A model of another family with a RoBERTa's tokeniser, which may declare no limit; padding id 1."""
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     trainer = trainers.WordPieceTrainer(vocab_size=200, special_tokens=special)
     pieces = Tokenizer(models.WordPiece(unk_token="<unk>"))
@@ -43,8 +50,9 @@ def save_roberta(folder: Path) -> Path:
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
     names = {"pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "<s>", "sep_token": "</s>"}
-    config = hf.RobertaConfig(vocab_size=200, max_position_embeddings=66, pad_token_id=1, **_SIZE)
-    return _save(folder, tokenizer, names, 64, lambda: hf.RobertaModel(config))
+    sizes = {"vocab_size": 200, "max_position_embeddings": positions, "pad_token_id": 1, **_SIZE}
+    config = hf.AutoConfig.for_model(family, **sizes, **own)
+    return _save(folder, tokenizer, names, limit, lambda: hf.AutoModel.from_config(config))
 
 
 def save_electra(folder: Path) -> Path:
@@ -61,7 +69,7 @@ def _trained(tokenizer: Tokenizer, trainer: Any, splitter: Any) -> Tokenizer:
     return tokenizer
 
 
-def _save(folder: Path, tokenizer: Tokenizer, names: dict[str, str], limit: int, make: Any) -> Path:
+def _save(folder: Path, tokenizer: Tokenizer, names: dict[str, str], limit: int | None, make: Any) -> Path:
     fast = hf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=limit, **names)
     fast.save_pretrained(folder)
     _seeded(make).save_pretrained(folder)

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,3 +44,31 @@ def test_an_equal_score_is_no_improvement() -> None:
     stop = EarlyStop(Schedule(1, 5, 5, corrected=False))
     assert stop.improves(0.0)
     assert not stop.improves(0.0)
+
+
+def _kept(corrected: bool, scores: list[float]) -> list[bool]:
+    stop = EarlyStop(Schedule(1, 9, 9, corrected))
+    return [stop.improves(score) for score in scores]
+
+
+def _best_of(scores: list[float]) -> float:
+    stop = EarlyStop(Schedule(1, 9, 9, corrected=True))
+    for score in scores:
+        stop.improves(score)
+    return stop.best
+
+
+def test_an_undefined_score_is_better_than_none_and_worse_than_every_other() -> None:
+    scores = [math.nan, math.nan, -1.0, math.nan, 0.2]
+    assert _kept(True, scores) == [True, False, True, False, True]
+    assert not math.isnan(_best_of(scores))
+    assert math.isnan(_best_of([math.nan, math.nan]))
+
+
+def test_undefined_scores_count_as_checks_without_improvement() -> None:
+    assert _checks_until_stop(True, [math.nan] * 9) == 3
+    assert _checks_until_stop(True, [0.5, math.nan, math.nan, 0.9]) == 3
+
+
+def test_the_compatible_start_is_a_correlation_of_minus_one() -> None:
+    assert _kept(False, [-1.0, -0.9]) == [False, True]

@@ -11,7 +11,7 @@ from spanish_sentence_eval import discoeval, senteval
 from spanish_sentence_eval.encoding import Batcher
 from spanish_sentence_eval.engine import SE
 from spanish_sentence_eval.heads.cosine import correlate, cosine
-from spanish_sentence_eval.heads.relatedness import binned
+from spanish_sentence_eval.heads.relatedness import Trainer, binned, train_and_score
 from spanish_sentence_eval.params import Params
 from spanish_sentence_eval.tasks import TASKS
 
@@ -72,6 +72,50 @@ def test_relatedness_has_its_own_keys(small: dict[str, Any], characters: Batcher
     keys = {"devpearson", "pearson", "spearman", "mse", "yhat", "ndev", "ntest", "protocol"}
     assert result.keys() == keys
     assert len(result["yhat"]) == result["ntest"] == 60
+
+
+def _zeros(params: Params, batch: list[list[str]]) -> np.ndarray:
+    return np.zeros((len(batch), 3), np.float32)
+
+
+@pytest.mark.parametrize("path", ["exact", "fast"])
+@pytest.mark.parametrize("protocol", ["compatible", "corrected"])
+def test_a_constant_relatedness_is_0_where_the_reference_says_so_and_undefined_elsewhere(
+    small: dict[str, Any], path: str, protocol: str
+) -> None:
+    result = SE({**small, "path": path, "protocol": protocol}, _zeros).eval("SICKRelatedness")
+    assert len(set(result["yhat"])) == 1
+    expected = 0.0 if protocol == "compatible" else np.nan
+    for figures in (result, *([result["deduplicated"]] if protocol == "corrected" else [])):
+        correlations = [figures[key] for key in ("devpearson", "pearson", "spearman")]
+        np.testing.assert_equal(correlations, [expected] * 3)
+        assert np.isfinite(figures["mse"])
+
+
+class _Replayed(Trainer):
+    """Predicts the given scores, one list a round, whatever the rows."""
+
+    def __init__(self, rounds: list[list[float]]) -> None:
+        self._rounds = iter(rounds)
+
+    def round(self, epochs: int) -> None:
+        self._now = next(self._rounds)
+
+    def keep(self) -> None:
+        self._best = self._now
+
+    def probabilities(self, x: np.ndarray, best: bool = False) -> np.ndarray:
+        return binned(np.array(self._best if best else self._now))
+
+
+def test_a_defined_dev_correlation_is_chosen_over_undefined_ones() -> None:
+    flat = [2.0, 2.0, 2.0]
+    rounds = [flat, [3.0, 2.0, 1.0], flat, [3.0, 1.0, 2.0], flat, flat, flat]
+    rows = (np.zeros((3, 1), np.float32), np.array([1.0, 2.0, 3.0]))
+    blocks = {"train": rows, "dev": rows, "test": rows}
+    found = train_and_score(blocks, lambda x, targets: _Replayed(rounds), True)
+    assert found.predicted.tolist() == [3.0, 1.0, 2.0]
+    assert found.dev_pearson == pytest.approx(-0.5)
 
 
 def test_similarity_has_subsets_and_two_averages(small: dict[str, Any], characters: Batcher) -> None:
