@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lyricsim_models.evaluation import Selection
 from lyricsim_tools.atomic import write_json
 from lyricsim_tools.errors import UserError
-from lyricsim_tools.files import flush_tree
+from lyricsim_tools.files import flush_tree, set_usual_modes
 
 if TYPE_CHECKING:
     from lyricsim_models.workers import Workers
@@ -77,6 +77,7 @@ def save(workers: "Workers", run: Path, position: Position) -> None:
 
 def _publish(partial: Path, final: Path, position: Position) -> None:
     write_json(partial / _POSITION, dataclasses.asdict(position))
+    set_usual_modes(partial)
     flush_tree(partial)
     if final.exists():
         shutil.rmtree(final)

@@ -9,7 +9,7 @@ from typing import Any
 from lyricsim_models.pair_table import PairTable, pair_table
 from lyricsim_models.streams import read_rows
 from lyricsim_tools.errors import UserError
-from lyricsim_tools.loading import fresh_cache
+from lyricsim_tools.loading import dataset_place, fresh_cache
 
 SPLITS = ("train", "validation", "test")
 FILE_KINDS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
@@ -141,10 +141,10 @@ def _dataset_splits(dataset: str, config: str | None) -> dict[str, dict[str, lis
     from datasets import DatasetDict, load_dataset
     from huggingface_hub.errors import HfHubHTTPError
 
-    local = Path(dataset).is_dir()
-    with fresh_cache(local) as cache:
+    place = dataset_place(dataset)
+    with fresh_cache(Path(place).is_dir()) as cache:
         try:
-            loaded = load_dataset(str(Path(dataset).resolve()) if local else dataset, config, cache_dir=cache)
+            loaded = load_dataset(place, config, cache_dir=cache)
         except (ValueError, FileNotFoundError, ConnectionError, HfHubHTTPError) as error:
             raise UserError(
                 f"{dataset} cannot be loaded: {error}",

@@ -17,14 +17,45 @@ def three_scores(predictions: ArrayLike, gold: ArrayLike) -> dict[str, float | N
     """Pearson, Spearman and their mean (paper, section 5), on the 0–1 scale; None where undefined.
 
     Args:
-        predictions: shape (n,).
+        predictions: shape (n,), finite.
         gold: shape (n,).
+
+    Raises:
+        UserError: a prediction is not finite, which no undefined score is to hide.
     """
+    require_finite(predictions, "predictions")
     if np.size(gold) < 2:
         return dict.fromkeys(SCORE_KEYS)
     found = pearson_and_spearman(predictions, gold)
     values = (found.pearson, found.spearmanr, found.combined_score)
     return {key: float(v) if math.isfinite(v) else None for key, v in zip(SCORE_KEYS, values, strict=True)}
+
+
+def development_scores(predictions: ArrayLike, gold: ArrayLike) -> dict[str, float | None]:
+    """``three_scores`` of a checkpoint that need not be kept: None too where a prediction is not finite.
+
+    Args:
+        predictions: shape (n,), any numbers.
+        gold: shape (n,).
+    """
+    if not np.isfinite(np.asarray(predictions, float)).all():
+        return dict.fromkeys(SCORE_KEYS)
+    return three_scores(predictions, gold)
+
+
+def require_finite(scores: ArrayLike, what: str) -> None:
+    """Refuse scores of which some are no numbers, before anything is made of them.
+
+    Raises:
+        UserError: how many, and the first one's row.
+    """
+    bad = np.flatnonzero(~np.isfinite(np.asarray(scores, float)))
+    if len(bad):
+        raise UserError(
+            f"{what}: {len(bad)} of {np.size(scores)} scores are not finite, the first in row {bad[0] + 1}",
+            "a finite score for every pair",
+            "train again with a lower --learning-rate or another precision, or look at those pairs",
+        )
 
 
 def asymmetry(forward: ArrayLike, backward: ArrayLike) -> dict[str, float]:

@@ -18,6 +18,7 @@ from tqdm import tqdm
 from lyricsim_models.batches import MicroBatch, Rows, derived_seed, split_rows
 from lyricsim_models.config import Recipe
 from lyricsim_models.encoders import SentenceScorer
+from lyricsim_models.evaluation import require_finite
 from lyricsim_models.pairs import TokenRows, collate
 from lyricsim_models.vectors import score_distinct
 from lyricsim_models.workers import Workers
@@ -195,15 +196,34 @@ def score_rows(
         rows: n tokenised pairs.
         batch: padding facts.
         per_device: most rows a process holds at once.
-        exact: float32 throughout, whatever the mixed precision.
+        exact: what is kept: float32 throughout, whatever the mixed precision, and finite.
         title: of the progress bar.
 
     Returns:
         shape (n,), in the order of the rows, the same on all processes.
+
+    Raises:
+        UserError: a score that is to be kept is not finite.
     """
     module.eval()
     if exact and isinstance(module, SentenceScorer):
-        return _score_by_vectors(workers, module, rows, batch, per_device, title)
+        found = _score_by_vectors(workers, module, rows, batch, per_device, title)
+    else:
+        found = _score_by_rows(workers, module, rows, batch, per_device, exact, title)
+    if exact:
+        require_finite(found, title)
+    return found
+
+
+def _score_by_rows(
+    workers: Workers,
+    module: nn.Module,
+    rows: TokenRows,
+    batch: Batch,
+    per_device: int,
+    exact: bool,
+    title: str,
+) -> NDArray[np.float64]:
     found = np.zeros(len(rows))
     plan = split_rows(np.arange(len(rows)), rows.lengths, workers.world, per_device)
     # None: a bar where somebody watches; other processes never show one.

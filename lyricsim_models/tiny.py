@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from lyricsim_tools.files import set_usual_modes
+
 
 def write_tiny_model(folder: Path, texts: Sequence[str], seed: int = 0) -> Path:
     """Write a loadable two-layer BERT encoder that has learned nothing.
@@ -31,6 +33,7 @@ def write_tiny_model(folder: Path, texts: Sequence[str], seed: int = 0) -> Path:
         torch.manual_seed(seed)
         BertModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    set_usual_modes(folder)
     return folder
 
 

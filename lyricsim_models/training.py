@@ -17,7 +17,7 @@ from lyricsim_models.checkpoints import Position
 from lyricsim_models.config import Recipe
 from lyricsim_models.course import Course, course_of
 from lyricsim_models.encoders import Loaded, SentenceScorer
-from lyricsim_models.evaluation import Selection, refuse_no_best, three_scores
+from lyricsim_models.evaluation import Selection, development_scores, refuse_no_best
 from lyricsim_models.job import Job, refuse_half_precision
 from lyricsim_models.loop import Batch, Learner, StepResult, TrainingData, score_rows
 from lyricsim_models.optimization import build_optimizer
@@ -201,7 +201,7 @@ class Training:
             self._say(f"epoch {epoch + 1}: step {position.step}, loss {self.last_loss:.4f}")
             return selection
         found = self.development.predict(self.workers, self.learner.module, self.batch, self.recipe)
-        scores = three_scores(found, self.development.gold)
+        scores = development_scores(found, self.development.gold)
         selection = position.selection.after(scores["combined_score"], position.step)
         if selection.step == position.step:
             self._export(position.step, found.tolist())

@@ -1,8 +1,33 @@
-"""Where ``load_dataset`` keeps what it has read."""
+"""Where ``load_dataset`` looks for a dataset, and where it keeps what it has read."""
 
 import contextlib
+import re
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
+
+from lyricsim_tools.errors import UserError
+
+_HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
+
+
+def dataset_place(dataset: str) -> str:
+    """What to pass to ``load_dataset``: a folder's absolute path, or a Hub id as it is.
+
+    The library would answer a bare name from its cache, with what a folder of that name elsewhere once held.
+
+    Raises:
+        UserError: neither a folder nor of the form owner/name.
+    """
+    if (folder := Path(dataset)).is_dir():
+        return str(folder.resolve())
+    if not _HUB_ID.fullmatch(dataset):
+        raise UserError(
+            f"there is no dataset folder {dataset!r} in {Path.cwd()}",
+            "a dataset folder, a Hub id owner/name or, where pairs are all that is read, a file of pairs",
+            "check the path, or build the folder here with `lyricsim-dataset build --out lyricsim`",
+        )
+    return dataset
 
 
 @contextlib.contextmanager

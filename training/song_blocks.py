@@ -10,7 +10,7 @@ from lyricsim_models.baselines import song_pairs
 from lyricsim_models.cross_validation import Fold
 from lyricsim_models.pair_table import PairTable
 from lyricsim_tools.errors import UserError
-from lyricsim_tools.loading import fresh_cache
+from lyricsim_tools.loading import dataset_place, fresh_cache
 
 # The configuration and columns in which the published data set says which group a song is in.
 SONGS, SONG_ID, SONG_GROUP = "songs", "song_id", "song_group"
@@ -20,7 +20,7 @@ def song_groups(dataset: str, pairs: PairTable) -> dict[str, int]:
     """The group of every song that occurs: as the data set publishes them, else five balanced ones.
 
     Raises:
-        UserError: published groups that lack a song of the pairs.
+        UserError: published groups that lack a song of the pairs; no such data set.
     """
     songs = {song for pair in song_pairs(pairs) for song in pair}
     published = {} if Path(dataset).is_file() else _published_groups(dataset)
@@ -88,9 +88,10 @@ def as_records(pairs: PairTable) -> list[Pair]:
 def _published_groups(dataset: str) -> dict[str, int]:
     from datasets import get_dataset_config_names, load_dataset
 
-    if SONGS not in get_dataset_config_names(dataset):
+    place = dataset_place(dataset)
+    if SONGS not in get_dataset_config_names(place):
         return {}
-    with fresh_cache(Path(dataset).is_dir()) as cache:
-        parts = load_dataset(dataset, SONGS, cache_dir=cache)
+    with fresh_cache(Path(place).is_dir()) as cache:
+        parts = load_dataset(place, SONGS, cache_dir=cache)
         rows = [row for part in parts.values() for row in part.select_columns([SONG_ID, SONG_GROUP])]
     return {row[SONG_ID]: row[SONG_GROUP] for row in rows if row[SONG_GROUP] >= 0}

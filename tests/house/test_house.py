@@ -1,5 +1,6 @@
 """Rules that hold over the whole repository."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -47,6 +48,47 @@ def test_no_file_names_a_path_of_one_machine_or_trusts_remote_code():
     for name, text in tracked_texts().items():
         assert not re.search(r"(?<![\w.])/(work|farm|root)/", text), name
         assert name.startswith("tests/") or not re.search(r"trust_remote_code\s*=\s*True", text), name
+
+
+def borrowed_names(source: str) -> set[str]:
+    """Names that a module imports from others, and attributes that it reads, with their dots."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Attribute):
+            names.add(ast.unparse(node))
+    return names
+
+
+def foreign_loops(source: str) -> list[str]:
+    """What a module takes of PyTorch's outdated data parallelism and of transformers' training loop."""
+    loop = re.compile(r"(?!spanish_sentence_eval\.).*\b(DataParallel|(Seq2Seq)?Trainer)")
+    return sorted(name for name in borrowed_names(source) if loop.fullmatch(name))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from torch.nn import DataParallel",
+        "model = torch.nn.DataParallel(model)",
+        "from transformers import AutoModel, Trainer as Loop",
+        "from transformers.trainer import Trainer",
+        "transformers.Seq2SeqTrainer(model)",
+    ],
+)
+def test_a_foreign_training_loop_is_seen(line):
+    assert foreign_loops(line)
+
+
+def test_training_is_accelerates_and_our_own_loop():
+    ours = {
+        name: text
+        for name, text in tracked_texts().items()
+        if name.endswith(".py") and not name.startswith("benchmarks/")
+    }
+    assert "lyricsim_models/loop.py" in ours
+    assert {name: found for name, text in ours.items() if (found := foreign_loops(text))} == {}
 
 
 @pytest.fixture(scope="module")

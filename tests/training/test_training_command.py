@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import math
 import os
 import re
 import subprocess
@@ -142,7 +143,7 @@ def test_a_model_whose_scores_are_never_defined_is_a_failure_and_no_export(
     from lyricsim_models import training
 
     undefined = dict.fromkeys(("pearson", "spearmanr", "combined_score"))
-    monkeypatch.setattr(training, "three_scores", lambda *_: undefined)
+    monkeypatch.setattr(training, "development_scores", lambda *_: undefined)
     status, _, err = call(*basics)
     assert status == 2
     assert "no checkpoint had a defined development score" in err
@@ -152,13 +153,86 @@ def test_a_model_whose_scores_are_never_defined_is_a_failure_and_no_export(
 def test_the_best_checkpoint_is_exported_and_not_the_last(
     call: Call, basics: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import torch
+    from safetensors.torch import load_file
+
     from lyricsim_models import training
 
+    weights = []
+    original = training.Development.predict
+
+    def predict(development: Any, workers: Any, module: Any, *given: Any) -> Any:
+        weights.append({name: value.clone() for name, value in workers.full_weights(module).items()})
+        return original(development, workers, module, *given)
+
     scores = iter([0.1, 0.9, 0.2])
-    monkeypatch.setattr(training, "three_scores", lambda *_: {"combined_score": next(scores)})
+    monkeypatch.setattr(training, "development_scores", lambda *_: {"combined_score": next(scores)})
+    monkeypatch.setattr(training.Development, "predict", predict)
     assert call(*basics[:-2], "--epochs", 3, "--learning-rate", 1e-3)[0] == 0
     story = json.loads((tmp_path / "run" / "run.json").read_text())
     assert (story["best_step"], story["steps"], story["selection_score"]) == (10, 15, 0.9)
+    exported = load_file(tmp_path / "run" / "model.safetensors")
+    same = [
+        all(torch.equal(exported[name], found[f"encoder.{name}"]) for name in exported) for found in weights
+    ]
+    assert same == [False, True, False]
+
+
+def test_an_epoch_whose_predictions_are_not_finite_is_passed_over(
+    call: Call, basics: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lyricsim_models import training
+
+    epochs = iter([lambda found, _: found, lambda found, _: found * math.nan, lambda _, gold: -gold])
+    original = training.Development.predict
+    monkeypatch.setattr(
+        training.Development, "predict", lambda own, *given: next(epochs)(original(own, *given), own.gold)
+    )
+    status, _, err = call(*basics[:-2], "--epochs", 3, "--learning-rate", 1e-3)
+    assert status == 0, err
+    story = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert (story["best_step"], story["steps"]) == (5, 15)
+    log = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    scores = [line["combined_score"] for line in log if line.get("split") == "validation"]
+    assert scores[1:] == [None, pytest.approx(-1.0)]
+    assert scores[0] == story["selection_score"]
+
+
+def test_a_run_whose_predictions_are_never_finite_is_a_failure_and_keeps_its_checkpoints(
+    call: Call, basics: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lyricsim_models import training
+
+    original = training.Development.predict
+    monkeypatch.setattr(training.Development, "predict", lambda *given: original(*given) * math.nan)
+    status, _, err = call(*basics)
+    assert status == 2
+    assert "no checkpoint had a defined development score" in err
+    assert not (tmp_path / "run" / "model.safetensors").exists()
+    assert (tmp_path / "run" / "checkpoints" / "step-00000002").is_dir()
+
+
+@pytest.mark.parametrize("architecture", ["cross-encoder", "bi-encoder"])
+def test_a_final_score_that_is_not_finite_is_one_message_and_no_result(
+    call: Call, basics: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, architecture: str
+) -> None:
+    from lyricsim_models import outcome
+
+    original = outcome.load_trained
+
+    def broken(*given: Any) -> Any:
+        loaded = original(*given)
+        for weight in loaded.scorer.parameters():
+            weight.data.fill_(math.nan)
+        return loaded
+
+    monkeypatch.setattr(outcome, "load_trained", broken)
+    status, out, err = call(*basics, "--architecture", architecture)
+    assert (status, out) == (2, "")
+    assert "scoring train: 39 of 39 scores are not finite" in err
+    for name in ("model.safetensors", "metrics.json", "predictions.csv"):
+        assert not (tmp_path / "run" / name).exists()
+    assert (tmp_path / "run" / "checkpoints").is_dir()
 
 
 def test_an_export_that_scores_otherwise_than_it_was_chosen_is_refused(

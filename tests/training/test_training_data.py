@@ -1,10 +1,13 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import REPOSITORY
 from tiny_families import write_pairs
 
+from lyricsim_cards.measure import read_gold
 from lyricsim_models.datafiles import read_file, read_splits
 from lyricsim_models.pair_table import pair_table
 from lyricsim_tools.errors import UserError
@@ -14,6 +17,14 @@ COLUMNS: dict[str, list[Any]] = {
     "lyrics_2": ["cuatro", "cinco"],
     "score": [0, 5.0],
 }
+CONFIGS = """---
+configs:
+- config_name: filtered
+  data_files:
+  - split: train
+    path: train-*.parquet
+---
+"""
 
 
 def table(**changes: list[Any]) -> Any:
@@ -124,20 +135,51 @@ def test_an_unknown_split_name_is_refused(tmp_path: Path) -> None:
         read_splits(str(path), None)
 
 
-def test_a_dataset_folder_is_read_anew_after_a_change(tmp_path: Path) -> None:
+def write_folder(folder: Path, score: float) -> Path:
+    """A folder whose card names its files: then the library's cache does not see that they changed."""
     import pandas
 
-    def write(score: float) -> None:
-        rows = [{"lyrics_1": "a", "lyrics_2": "b", "score": score, "ratings": [1, 1, 1]}]
-        pandas.DataFrame(rows).to_parquet(folder / "train-00000-of-00001.parquet")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "README.md").write_text(CONFIGS)
+    rows = [{"lyrics_1": "a", "lyrics_2": "b", "score": score, "ratings": [1, 1, 1]}]
+    pandas.DataFrame(rows).to_parquet(folder / "train-00000-of-00001.parquet")
+    return folder
 
-    folder = tmp_path / "data"
-    folder.mkdir()
-    write(1.0)
-    assert read_splits(str(folder), None)["train"].scores == (1.0,)
-    write(2.0)
-    assert read_splits(str(folder), None)["train"].scores == (2.0,)
+
+def test_a_dataset_folder_is_read_anew_after_a_change(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "data", 1.0)
+    assert read_splits(str(folder), "filtered")["train"].scores == (1.0,)
+    write_folder(folder, 2.0)
+    assert read_splits(str(folder), "filtered")["train"].scores == (2.0,)
     assert read_splits(str(folder), None)["train"].pair_ids == ("train-1",)
+
+
+def published_groups(dataset: str, config: str) -> object:
+    """The groups of the songs as cross-validation looks them up."""
+    import song_blocks
+
+    pairs = pair_table({**COLUMNS, "song_id_1": ["1", "2"], "song_id_2": ["3", "4"]}, config)
+    return song_blocks.song_groups(dataset, pairs)
+
+
+@pytest.mark.parametrize("read", [read_splits, read_gold, published_groups])
+@pytest.mark.parametrize("name", ["lyricsim", "./lyricsim", "deep/er/lyricsim"])
+def test_a_name_that_is_no_folder_here_is_not_answered_from_another_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, read: Callable[[str, str], object]
+) -> None:
+    import datasets
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.syspath_prepend(str(REPOSITORY / "training"))
+    write_folder(tmp_path / "a" / "lyricsim", 1.0)
+    (tmp_path / "b").mkdir()
+    monkeypatch.chdir(tmp_path / "a")
+    assert datasets.load_dataset("lyricsim", "filtered")["train"]["score"] == [1.0]
+    monkeypatch.chdir(tmp_path / "b")
+    with pytest.raises(UserError, match=f"no dataset folder '{name}' in .*b") as caught:
+        read(name, "filtered")
+    assert "Hub id owner/name" in caught.value.expected
+    assert "lyricsim-dataset build" in caught.value.remedy
 
 
 def test_an_unknown_configuration_is_refused_with_those_there_are(tmp_path: Path) -> None:

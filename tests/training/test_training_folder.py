@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from lyricsim_models.checkpoints import Position, explained, latest, prune, read_position, step_folder
+from lyricsim_models.checkpoints import Position, explained, latest, prune, read_position, save, step_folder
 from lyricsim_models.evaluation import (
     Selection,
     asymmetry,
+    development_scores,
     mean_and_deviation,
     refuse_no_best,
     refuse_unselectable,
@@ -18,6 +19,7 @@ from lyricsim_models.evaluation import (
 )
 from lyricsim_models.run_folder import Log, claim, locked, write_manifest
 from lyricsim_models.seeds import write_summary
+from lyricsim_models.tiny import write_tiny_model
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.files import place, set_usual_modes
 
@@ -216,6 +218,34 @@ def test_the_newest_whole_checkpoint_is_the_one_to_resume_from(tmp_path: Path) -
     assert read_position(expected) == Position(10, 1, Selection(0.5, 2, 1), 1.0)
 
 
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_a_checkpoint_can_be_read_by_whom_the_umask_lets(tmp_path: Path, workers: Any, mask: int) -> None:
+    import torch
+
+    module = torch.nn.Linear(2, 1)
+    workers.prepare(module, torch.optim.AdamW(module.parameters()), 1)
+    before = os.umask(mask)
+    try:
+        save(workers, tmp_path, Position(step=3))
+    finally:
+        os.umask(before)
+        workers.release()
+    folder = step_folder(tmp_path, 3)
+    files = {path.name: path for path in folder.rglob("*")}
+    assert {"model.safetensors", "optimizer.bin", "position.json"} <= set(files)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files.values()} == {0o666 & ~mask}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o777 & ~mask
+
+
+def test_a_tiny_model_has_the_modes_of_the_callers_umask(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        folder = write_tiny_model(tmp_path / "tiny", ["amor y noche"])
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o644}
+
+
 def test_pruning_keeps_the_newest_the_best_and_everything_that_is_not_ours(tmp_path: Path) -> None:
     for step in (2, 4, 6):
         checkpoint(tmp_path, step)
@@ -251,6 +281,16 @@ def test_scores_that_are_undefined_are_none_and_never_a_number() -> None:
     assert three_scores([1, 1, 1], [0, 1, 2])["combined_score"] is None
     assert three_scores([1.0], [2.0]) == {"pearson": None, "spearmanr": None, "combined_score": None}
     assert three_scores([1, 2, 3], [0, 1, 5])["spearmanr"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_scores_that_are_not_finite_are_undefined_for_selection_and_refused_as_a_result(value: float) -> None:
+    undefined = {"pearson": None, "spearmanr": None, "combined_score": None}
+    assert development_scores([1, value, 3], [0, 1, 5]) == undefined
+    for count in (1, 3):
+        with pytest.raises(UserError, match=f"predictions: 1 of {count} scores are not finite, .* row 1"):
+            three_scores([value, 2, 3][:count], [0, 1, 5][:count])
+    assert development_scores([1, 2, 3], [0, 1, 5]) == three_scores([1, 2, 3], [0, 1, 5])
 
 
 @pytest.mark.parametrize("gold", [[1.0], [2.0, 2.0, 2.0]])
