@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ from tqdm import tqdm
 from lyricsim_annotation.candidates import decode, draw_codes, similarity
 from lyricsim_annotation.recall import text_vectors, word_vectors
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN
-from lyricsim_models.pair_scorers import Score, is_lexical, open_scorer, weights_digest
-from lyricsim_models.registry import has_pair_head, resolve
+from lyricsim_models.model_files import weights_identity
+from lyricsim_models.pair_scorers import Score, is_lexical, open_scorer
+from lyricsim_models.registry import is_pair_model, resolve
 from lyricsim_models.score_file import refuse_non_finite
 from lyricsim_models.team import refuse_launcher
 from lyricsim_tools.errors import UserError
@@ -109,7 +109,7 @@ class CatalogueScorer:
         model = self._options.scorer
         return {
             "model": model,
-            "weights_sha256": weights_digest(Path(model)),
+            **weights_identity(model),
             "score_from_cosine": {
                 "slope": slope,
                 "intercept": intercept,
@@ -159,14 +159,7 @@ def stretch(cosines: np.ndarray) -> tuple[float, float]:
 
 
 def _is_encoder(model: str) -> bool:
-    try:
-        return not has_pair_head(resolve(model))
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"{model} cannot be loaded: {error}",
-            "lexical, a lexical scorer's JSON, a model folder, a registry name or a Hub id",
-            "check --scorer or --recall, the network and `hf auth login`",
-        ) from error
+    return not is_pair_model(resolve(model))
 
 
 def _is_calibrated(model: str) -> bool:

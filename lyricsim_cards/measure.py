@@ -11,7 +11,9 @@ import numpy as np
 from lyricsim_cards.model_folder import PREDICTIONS_FILE, ModelFolder
 from lyricsim_metric.correlations import pearson_and_spearman
 from lyricsim_metric.scores import SCORE_NAMES, score
+from lyricsim_models.diagnostics import beside_scores
 from lyricsim_tools.errors import UserError
+from lyricsim_tools.loading import dataset_place, fresh_cache
 
 # What rounding to the seven digits of predictions.csv can change.
 _TOLERANCE = 1e-4
@@ -44,7 +46,7 @@ def measure(predictions: Mapping[str, float], pairs: Sequence[GoldPair]) -> dict
 
     Returns:
         the three scores with ``_ci`` (95 %, songs resampled where they are known), ``length_correlation``
-        (Pearson of prediction and words), ``auc_zero`` (zero against non-zero pairs, 0.5 is chance) and
+        (Pearson of prediction and words), ``zero_auc`` (zero against non-zero pairs, 0.5 is chance) and
         ``nonzero_pearson``; None where undefined.
 
     Raises:
@@ -66,8 +68,7 @@ def measure(predictions: Mapping[str, float], pairs: Sequence[GoldPair]) -> dict
     return {
         **{key: _defined(value) for key, value in scores.items()},
         "length_correlation": _pearson(predicted, words),
-        "auc_zero": _auc(predicted, gold > 0),
-        "nonzero_pearson": _pearson(predicted[gold > 0], gold[gold > 0]),
+        **beside_scores(predicted, gold),
     }
 
 
@@ -98,13 +99,21 @@ def read_predictions(path: Path) -> dict[str, float]:
 
 
 def read_gold(dataset: str, config: str | None) -> dict[str, list[GoldPair]]:
-    """The validation and test pairs of a built dataset folder or Hub id."""
+    """The validation and test pairs of a built dataset folder or Hub id.
+
+    Raises:
+        UserError: there is no such folder, and the name is no Hub id.
+    """
     from datasets import load_dataset
 
-    splits = load_dataset(str(Path(dataset).resolve()) if Path(dataset).is_dir() else dataset, config)
-    return {
-        name: [_gold_pair(row) for row in splits[name]] for name in ("validation", "test") if name in splits
-    }
+    place = dataset_place(dataset)
+    with fresh_cache(Path(place).is_dir()) as cache:
+        splits = load_dataset(place, config, cache_dir=cache)
+        return {
+            name: [_gold_pair(row) for row in splits[name]]
+            for name in ("validation", "test")
+            if name in splits
+        }
 
 
 def _gold_pair(row: Mapping[str, Any]) -> GoldPair:
@@ -115,16 +124,6 @@ def _gold_pair(row: Mapping[str, Any]) -> GoldPair:
 
 def _pearson(x: np.ndarray, y: np.ndarray) -> float | None:
     return _defined(pearson_and_spearman(x, y, "nan").pearson) if len(x) > 2 else None
-
-
-def _auc(predicted: np.ndarray, positive: np.ndarray) -> float | None:
-    from scipy.stats import rankdata
-
-    pairs = int(positive.sum()) * int((~positive).sum())
-    if pairs == 0:
-        return None
-    ranks = rankdata(predicted)[positive]
-    return float((ranks.sum() - len(ranks) * (len(ranks) + 1) / 2) / pairs)
 
 
 def _agree(stated: float | None, found: float | None) -> bool:

@@ -164,7 +164,7 @@ def _behaviour(model: ModelFolder) -> str:
         ("asymmetry: mean difference of the two orders, points of 0–5", _points(asymmetry.get("mean"))),
         ("asymmetry: largest difference", _points(asymmetry.get("max"))),
         ("length bias: Pearson of scores and the pair's words", _points(test.get("length_correlation"))),
-        ("zero against non-zero pairs, AUC (0.5 is chance)", _points(test.get("auc_zero"))),
+        ("zero against non-zero pairs, AUC (0.5 is chance)", _points(test.get("zero_auc"))),
         ("Pearson within the non-zero pairs", _points(test.get("nonzero_pearson"))),
         ("share of the test songs seen in training", _points(test.get("seen_song_share"))),
         ("test pairs seen in training", test.get("seen_pairs", NOT_MEASURED)),

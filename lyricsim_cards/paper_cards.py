@@ -7,7 +7,7 @@ from lyricsim_cards.licences import licence_head, licence_sentence
 from lyricsim_cards.model_card import CARD_FILE, TAGS, TEMPLATE
 from lyricsim_cards.snippets import cross_encoder_snippet, trained_folder, training_command
 from lyricsim_cards.text import fill_sections, short
-from lyricsim_models.registry import ModelEntry, PaperResult, paper_models
+from lyricsim_models.registry import ModelEntry, PaperResult, Pretraining, paper_models
 from lyricsim_tools.atomic import write_text
 from lyricsim_tools.card_blocks import join_head
 from lyricsim_tools.citation import PAPER_BIBTEX, PAPER_ID, PAPER_TITLE, PAPER_URL
@@ -45,6 +45,7 @@ def render_paper_card(entry: ModelEntry) -> str:
         "length": f"{entry.max_tokens} tokens for both lyrics together",
         "precision": "half precision (fp16) is safe" if entry.fp16 else "no fp16: use bf16 or none",
         "note": _note(entry),
+        "pretraining": _pretraining(entry.pretraining),
         "rights": licence_sentence(entry.hub_id),
         "bibtex": PAPER_BIBTEX,
     }
@@ -83,6 +84,13 @@ def _quoted(paper: PaperResult) -> dict[str, str]:
         ),
         "sts_sentence": f" On Spanish STS the paper quotes {sts:.2f}, combined." if sts else "",
     }
+
+
+def _pretraining(facts: Pretraining | None) -> str:
+    """What annex 3 says, in one line."""
+    said = {key: value for key, value in vars(facts).items() if value is not None} if facts else {}
+    listed = "; ".join(f"{key.replace('_', ' ')}: {value}" for key, value in said.items())
+    return listed or "the paper doesn't say"
 
 
 def _note(entry: ModelEntry) -> str:

@@ -63,6 +63,6 @@ def publish_run(
 def _measured(model: ModelFolder) -> dict[str, Any]:
     """Intervals and biases, where the run's dataset is one that can be loaded again: a folder or a Hub id."""
     dataset = str(model.settings["dataset"])
-    if not Path(dataset).is_dir() and not looks_like_hub_id(dataset):
+    if Path(dataset).is_file() or not (Path(dataset).is_dir() or looks_like_hub_id(dataset)):
         return {}
     return measure_folder(model, read_gold(dataset, model.settings.get("config")))

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from lyricsim_models.baselines import Baseline, fit_baseline
-from lyricsim_models.diagnostics import beside_scores
-from lyricsim_models.evaluation import three_scores
+from lyricsim_models.diagnostics import all_scores
 from lyricsim_models.features import Embed
 from lyricsim_models.job import refuse_bad_splits, seen_in_training
 from lyricsim_models.pair_table import PairTable
@@ -93,7 +91,9 @@ def run_baseline(
         predict = fit_baseline(job.baseline, splits["train"], embed)
         predictions = {name: predict(table) for name, table in splits.items()}
         metrics = {
-            name: measure(predictions[name], table) for name, table in splits.items() if name != "train"
+            name: all_scores(predictions[name], table.gold)
+            for name, table in splits.items()
+            if name != "train"
         }
         if "test" in metrics:
             metrics["test"] |= seen_share(splits)
@@ -105,17 +105,11 @@ def run_baseline(
     return metrics
 
 
-def measure(predictions: Any, table: PairTable) -> dict[str, Any]:
-    """The three scores, the two figures beside them, and the number of pairs."""
-    scores = {**three_scores(predictions, table.gold), **beside_scores(predictions, table.gold)}
-    return {**scores, "pairs": len(table)}
-
-
 def _record(settings: Mapping[str, Any], splits: Mapping[str, PairTable]) -> dict[str, Any]:
     return {
         "status": "complete",
         "settings": dict(settings),
         "data": {name: describe_pairs(table) for name, table in splits.items()},
-        "versions": {**versions(), "scikit-learn": metadata.version("scikit-learn")},
+        "versions": versions(),
         "git_revision": git_revision(Path(__file__).parent),
     }

@@ -71,6 +71,21 @@ def find_baseline(name: str) -> Baseline:
     return BASELINES[name]
 
 
+def require_encoder(name: str, encoder: str | None) -> None:
+    """Refuse an encoder that a baseline does not use, and its absence where it does.
+
+    Raises:
+        UserError: either, or no such baseline.
+    """
+    if bool(encoder) != find_baseline(name).needs_encoder:
+        needing = ", ".join(name for name, b in BASELINES.items() if b.needs_encoder)
+        raise UserError(
+            f"--baseline {name} {'with' if encoder else 'without'} --encoder",
+            f"an encoder for {needing}, and for these only",
+            "add or drop --encoder",
+        )
+
+
 def fit_baseline(baseline: Baseline, training: PairTable, embed: Embed | None = None) -> Predictor:
     """Fit a baseline on training pairs and nothing else.
 

@@ -12,8 +12,8 @@ import numpy as np
 from tqdm import tqdm
 
 from lyricsim_metric.scores import score
-from lyricsim_models.baseline_run import measure
 from lyricsim_models.baselines import song_pairs
+from lyricsim_models.diagnostics import all_scores
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import fingerprint, git_revision, versions
 from lyricsim_models.run_files import (
@@ -162,7 +162,11 @@ def write_result(plan: Plan, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Gather the predictions of all folds, score them, write the files of a run."""
     pairs, output = plan.pairs, plan.output
     predictions = gather_predictions(pairs, plan.folds, output)
-    scores = {**measure(predictions, pairs), **intervals(predictions, pairs), "blocks": len(plan.folds)}
+    scores = {
+        **all_scores(predictions, pairs.gold),
+        **intervals(predictions, pairs),
+        "blocks": len(plan.folds),
+    }
     write_manifest(output, [PREDICTIONS_FILE, METRICS_FILE])
     write_text(output / PREDICTIONS_FILE, prediction_rows({SPLIT: pairs}, {SPLIT: predictions}))
     write_json(output / METRICS_FILE, {SPLIT: scores})

@@ -6,8 +6,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lyricsim_metric.correlations import average_ranks, is_constant, pearson
+from lyricsim_models.evaluation import three_scores
 
 KEYS = ("nonzero_pearson", "zero_auc")
+
+
+def all_scores(predictions: ArrayLike, gold: ArrayLike) -> dict[str, float | int | None]:
+    """The three scores, the two figures beside them, and the number of pairs; None where undefined.
+
+    Args:
+        predictions: shape (n,), finite.
+        gold: shape (n,), 0 to 5.
+
+    Raises:
+        UserError: a prediction is not finite.
+    """
+    scores = {**three_scores(predictions, gold), **beside_scores(predictions, gold)}
+    return {**scores, "pairs": int(np.size(gold))}
 
 
 def beside_scores(predictions: ArrayLike, gold: ArrayLike) -> dict[str, float | None]:

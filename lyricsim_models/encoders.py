@@ -221,9 +221,11 @@ def _refuse_partial(model: Model, encoder: Any, report: dict[str, Any], trained:
 
 def position_limits(encoder: nn.Module) -> tuple[int | None, int]:
     """Rows of the model's position table, and how many of its first rows are never used."""
-    positions = getattr(encoder.config, "max_position_embeddings", None)
+    rows = getattr(encoder.config, "max_position_embeddings", None)
     for name, module in encoder.named_modules():
-        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
-            # Position embeddings with a padding index are counted from the row after it.
-            return module.num_embeddings, 0 if module.padding_idx is None else module.padding_idx + 1
-    return positions, 0
+        if name.endswith("position_embeddings") and hasattr(module, "padding_idx"):
+            # Position embeddings with a padding index are counted from the row after it. Some families' table
+            # has rows beyond what the configuration says, which its positions never reach.
+            table = module.weight.shape[0]
+            return min(rows or table, table), 0 if module.padding_idx is None else module.padding_idx + 1
+    return rows, 0

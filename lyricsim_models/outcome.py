@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from lyricsim_models import checkpoints
 from lyricsim_models.batches import split_rows
 from lyricsim_models.checkpoints import Position
+from lyricsim_models.diagnostics import all_scores
 from lyricsim_models.encoders import Loaded
-from lyricsim_models.evaluation import asymmetry, three_scores
+from lyricsim_models.evaluation import asymmetry
 from lyricsim_models.job import Job, seen_in_training
 from lyricsim_models.loop import Batch, score_rows
 from lyricsim_models.pair_table import PairTable
@@ -72,7 +73,7 @@ def finish(
     for name, table in splits.items():
         predictions[name], measured, truncated[name] = _score(job, workers, loaded, table, name)
         if name != "train":
-            metrics[name] = {**three_scores(predictions[name], table.gold), "pairs": len(table), **measured}
+            metrics[name] = {**all_scores(predictions[name], table.gold), **measured}
     reload_difference = None
     if "validation" in predictions:
         reload_difference = _refuse_other_model(predictions["validation"], best, workers.mixed_precision)

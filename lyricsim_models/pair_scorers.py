@@ -11,18 +11,17 @@ import numpy as np
 from lyricsim_models.embedding_cache import EmbeddingCache
 from lyricsim_models.features import cosines
 from lyricsim_models.lexical import LexicalScorer, default_lexical_scorer, read_lexical_scorer
+from lyricsim_models.model_files import optional_file, weights_identity
 from lyricsim_models.pair_table import PairTable
-from lyricsim_models.provenance import SEEN_FILE, Seen, digest, read_seen
+from lyricsim_models.provenance import SEEN_FILE, Seen, read_seen
 from lyricsim_models.registry import resolve
 from lyricsim_models.team import Alone, Team, refuse_launcher
-from lyricsim_tools.atomic import sha256_of
 
 if TYPE_CHECKING:
     from lyricsim_models.scoring import PairScorer
 
 #: The scorer that comes with the package.
 LEXICAL = "lexical"
-_WEIGHTS = (".safetensors", ".bin")
 # Two lists of n lyrics → n scores.
 Score = Callable[[Sequence[str], Sequence[str]], np.ndarray]
 
@@ -86,7 +85,7 @@ def open_scorer(
     scorer = load_scorer(model, device=workers.device, symmetric=symmetric, max_length=max_length)
     identity = {
         "model": model,
-        "weights_sha256": weights_digest(Path(model)),
+        **weights_identity(model),
         "max_length": scorer.loaded.max_length,
         "symmetric": scorer.symmetric,
         "mixed_precision": workers.mixed_precision,
@@ -129,20 +128,5 @@ def _score_function(scorer: "PairScorer", batch_size: int) -> Score:
 
 def _seen_by(model: str) -> Seen | None:
     """What a model folder or a repository on the Hub says of its training."""
-    from transformers.utils.hub import cached_file
-
-    found = resolve(model)
-    path = cached_file(
-        found.reference,
-        SEEN_FILE,
-        revision=found.revision,
-        _raise_exceptions_for_missing_entries=False,
-        _raise_exceptions_for_connection_errors=False,
-    )
-    return None if path is None else read_seen(Path(path).parent)
-
-
-def weights_digest(folder: Path) -> str | None:
-    """Digest of a local model's weights, which may change under the same name; None for none there."""
-    files = sorted(path for ending in _WEIGHTS for path in folder.glob(f"*{ending}"))
-    return digest(f"{path.name} {sha256_of(path)}" for path in files) if files else None
+    path = optional_file(resolve(model), SEEN_FILE)
+    return None if path is None else read_seen(path.parent)

@@ -16,7 +16,17 @@ from lyricsim_tools.errors import UserError
 from lyricsim_tools.versions import installed_versions
 
 SEEN_FILE = "seen.json"
-_PACKAGES = ("lyricsim", "torch", "transformers", "accelerate", "datasets", "tokenizers", "numpy", "scipy")
+_PACKAGES = (
+    "lyricsim",
+    "torch",
+    "transformers",
+    "accelerate",
+    "datasets",
+    "tokenizers",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+)
 _DIGITS = 16
 
 

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile
@@ -11,17 +11,18 @@ from zipfile import BadZipFile
 import numpy as np
 
 from lyricsim_models.features import Embed
+from lyricsim_models.model_files import weights_identity
 from lyricsim_models.nearest import nearest
-from lyricsim_models.pair_scorers import OpenScorer, is_lexical, open_scorer, weights_digest
+from lyricsim_models.pair_scorers import OpenScorer, is_lexical, open_scorer
 from lyricsim_models.pair_table import is_identity
-from lyricsim_models.registry import has_pair_head, resolve, unloadable
-from lyricsim_models.score_file import refuse_existing, refuse_non_finite
+from lyricsim_models.registry import is_pair_model, resolve
+from lyricsim_models.score_file import refuse_output
 from lyricsim_models.streams import check_rows, read_rows
 from lyricsim_models.team import refuse_launcher
 from lyricsim_tools.atomic import atomic_file, sha256_of, write_text
 from lyricsim_tools.errors import UserError
 
-COLUMNS = ("song_id", "lyrics")
+_WRITTEN = ("query", "rank", "song_id", "score")
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ Found = list[tuple[np.ndarray, np.ndarray]]
 
 def _recall(job: RankingJob, catalogue: Catalogue, queries: Sequence[Query]) -> Found:
     """Candidates of each query, best first: all songs where the model only knows pairs."""
-    if is_lexical(job.model) or _is_cross_encoder(job.model):
+    if is_lexical(job.model) or is_pair_model(resolve(job.model)):
         scorer = _open(job, job.model)
         everyone = np.arange(len(catalogue.lyrics))
         return [_rescore(scorer, catalogue, q, everyone[everyone != q.row]) for q in queries]
@@ -173,7 +174,9 @@ def _recall(job: RankingJob, catalogue: Catalogue, queries: Sequence[Query]) -> 
     embed = zero_shot_encoder(job.model, job.batch_size, job.prompt, job.max_length)
     vectors = _vectors(job, catalogue, embed)
     slope, intercept = read_line(resolve(job.model))
-    rows, similarity = nearest(vectors, embed([q.lyrics for q in queries]), count + 1)
+    sought = embed([query.lyrics for query in queries])
+    _refuse_non_finite(sought.sum(axis=1), lambda place: f"query {queries[place].name}", "vector")
+    rows, similarity = nearest(vectors, sought, count + 1)
     keep = [r != -1 if q.row is None else r != q.row for q, r in zip(queries, rows, strict=True)]
     return [
         (r[k][:count], slope * s[k][:count] + intercept)
@@ -185,19 +188,11 @@ def _open(job: RankingJob, model: str) -> OpenScorer:
     return open_scorer(model, batch_size=job.batch_size, max_length=job.max_length, symmetric=job.symmetric)
 
 
-def _is_cross_encoder(model: str) -> bool:
-    found = resolve(model)
-    try:
-        return has_pair_head(found)
-    except (OSError, ValueError) as error:
-        raise unloadable(found, error) from error
-
-
 def _rescore(
     scorer: OpenScorer, catalogue: Catalogue, query: Query, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     scores = np.asarray(scorer.score([query.lyrics] * len(rows), [catalogue.lyrics[row] for row in rows]))
-    refuse_non_finite([catalogue.song_ids[row] for row in rows], scores)
+    _refuse_non_finite(scores, lambda place: f"{_song(catalogue, rows[place])} for {query.name}", "score")
     order = np.argsort(-scores, kind="stable")
     return rows[order], scores[order]
 
@@ -207,8 +202,10 @@ def _vectors(job: RankingJob, catalogue: Catalogue, embed: Embed) -> np.ndarray:
     if job.vectors is None:
         return _embedded(catalogue, embed)
     model = resolve(job.model)
-    digests = [weights_digest(Path(model.reference)), sha256_of(job.catalogue)]
-    identity = json.dumps([model.reference, model.revision, job.prompt, job.max_length, *digests])
+    weights = weights_identity(job.model)
+    identity = json.dumps(
+        [model.reference, weights, job.prompt, job.max_length, sha256_of(job.catalogue)], sort_keys=True
+    )
     kept = _kept_vectors(job.vectors, identity)
     if kept is not None:
         return kept
@@ -220,8 +217,22 @@ def _vectors(job: RankingJob, catalogue: Catalogue, embed: Embed) -> np.ndarray:
 
 def _embedded(catalogue: Catalogue, embed: Embed) -> np.ndarray:
     vectors = embed(list(catalogue.lyrics))
-    refuse_non_finite(catalogue.song_ids, vectors.sum(axis=1))
+    _refuse_non_finite(vectors.sum(axis=1), lambda row: _song(catalogue, row), "vector")
     return vectors
+
+
+def _song(catalogue: Catalogue, row: int) -> str:
+    return f"song {catalogue.song_ids[row]} (row {row + 1} of the catalogue)"
+
+
+def _refuse_non_finite(values: np.ndarray, name: Callable[[int], str], what: str) -> None:
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise UserError(
+            f"{name(int(bad[0]))} got a {what} that is not finite, {len(bad)} of {len(values)} did",
+            f"a finite {what} for every song and query",
+            "use another precision or another model",
+        )
 
 
 def _kept_vectors(path: Path, identity: str) -> np.ndarray | None:
@@ -244,14 +255,18 @@ def _kept_vectors(path: Path, identity: str) -> np.ndarray | None:
 
 
 def write_ranking(path: Path, lines: Sequence[Ranked], *, overwrite: bool = False) -> None:
-    """Write a ranking as CSV: ``query, rank, song_id, score``.
+    """Write a ranking as CSV or JSONL: ``query, rank, song_id, score``.
 
     Raises:
-        UserError: the file exists, or is a folder.
+        UserError: another ending, the file exists, or it is a folder.
     """
-    refuse_existing(path, overwrite)
+    refuse_output(path, overwrite)
+    rows = [{name: getattr(line, name) for name in _WRITTEN} for line in lines]
+    if path.suffix == ".jsonl":
+        write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        return
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["query", "rank", "song_id", "score"])
-    writer.writerows([line.query, line.rank, line.song_id, f"{line.score:.7g}"] for line in lines)
+    writer = csv.DictWriter(stream, _WRITTEN, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({**row, "score": f"{row['score']:.7g}"} for row in rows)
     write_text(path, stream.getvalue())

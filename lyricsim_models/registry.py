@@ -3,10 +3,9 @@
 import dataclasses
 import difflib
 import functools
-import importlib.util
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -15,9 +14,8 @@ from lyricsim_tools.errors import UserError
 
 Record = TypeVar("Record")
 
-# The import name of each distribution that a tokenizer may need.
-_IMPORT_NAMES = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf", "tiktoken": "tiktoken"}
-_SENTENCEPIECE_FILES = ("spm.model", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model")
+#: The import name of each distribution that a tokenizer may need besides transformers.
+IMPORT_NAMES = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf", "tiktoken": "tiktoken"}
 
 
 @dataclass(frozen=True)
@@ -126,13 +124,11 @@ class Model:
         reference: what ``from_pretrained`` takes: a Hub id or an absolute folder.
         revision: the commit to pass along; None for the newest, and for folders.
         entry: its record; None for a folder or a Hub id the registry does not know.
-        packages: distributions its tokenizer needs besides transformers.
     """
 
     reference: str
     revision: str | None = None
     entry: ModelEntry | None = None
-    packages: tuple[str, ...] = field(default=())
 
     @property
     def prompt(self) -> str:
@@ -145,8 +141,8 @@ def _check_entry(entry: ModelEntry) -> None:
         raise _invalid(entry.name, f"hub_id = {entry.hub_id!r}", "an id of the form owner/name")
     if not 0 < entry.max_tokens <= entry.positions:
         raise _invalid(entry.name, f"max_tokens = {entry.max_tokens}", f"1 to {entry.positions} (positions)")
-    if unknown := sorted(set(entry.packages) - set(_IMPORT_NAMES)):
-        raise _invalid(entry.name, f"packages = {unknown}", f"some of {sorted(_IMPORT_NAMES)}")
+    if unknown := sorted(set(entry.packages) - set(IMPORT_NAMES)):
+        raise _invalid(entry.name, f"packages = {unknown}", f"some of {sorted(IMPORT_NAMES)}")
     if entry.parameters <= 0:
         raise _invalid(entry.name, f"parameters = {entry.parameters}", "a positive number")
 
@@ -236,9 +232,9 @@ def resolve(name: str) -> Model:
         UserError: none of these; near names are suggested.
     """
     if name and (folder := Path(name)).is_dir():
-        return Model(str(folder.resolve()), packages=_folder_packages(folder))
+        return Model(str(folder.resolve()))
     if entry := _known(name):
-        return Model(entry.hub_id, entry.revision or None, entry, entry.packages)
+        return Model(entry.hub_id, entry.revision or None, entry)
     if name.count("/") == 1 and not name.startswith(("/", ".")) and all(name.split("/")):
         return Model(name)
     near = difflib.get_close_matches(name.lower(), load_registry(), n=3)
@@ -247,6 +243,17 @@ def resolve(name: str) -> Model:
         "a folder, a Hub id of the form owner/name, or one of: " + ", ".join(load_registry()),
         f"did you mean {', '.join(near)}?" if near else "check the spelling or the folder's path",
     )
+
+
+def canonical_name(name: str) -> str:
+    """One name for a model that has several: the registry's for its entries, any other as given.
+
+    Raises:
+        UserError: no such model.
+    """
+    model = resolve(name)
+    is_mirror = model.entry is not None and name == model.entry.mirror
+    return name if model.entry is None or is_mirror else model.entry.name
 
 
 def _known(name: str) -> ModelEntry | None:
@@ -258,24 +265,18 @@ def _known(name: str) -> ModelEntry | None:
     return None
 
 
-def _folder_packages(folder: Path) -> tuple[str, ...]:
-    """A folder with a SentencePiece model and no ready-made ``tokenizer.json`` has to be converted first."""
-    if (folder / "tokenizer.json").exists():
-        return ()
-    converts = any((folder / name).exists() for name in _SENTENCEPIECE_FILES)
-    return ("sentencepiece", "protobuf") if converts else ()
-
-
-def has_pair_head(model: Model) -> bool:
+def is_pair_model(model: Model) -> bool:
     """Whether a model has a head on both lyrics; any other one is used as a sentence encoder.
 
     Raises:
-        OSError: there is no such model.
-        ValueError: it is of a kind that transformers does not know.
+        UserError: there is no such model, or one of a kind that transformers does not know.
     """
     from transformers import AutoConfig
 
-    config = AutoConfig.from_pretrained(model.reference, revision=model.revision)
+    try:
+        config = AutoConfig.from_pretrained(model.reference, revision=model.revision)
+    except (OSError, ValueError) as error:
+        raise unloadable(model, error) from error
     return any(name.endswith("ForSequenceClassification") for name in config.architectures or ())
 
 
@@ -283,30 +284,10 @@ def unloadable(model: Model, error: Exception) -> UserError:
     """What a user is told where transformers cannot load a model."""
     return UserError(
         f"{model.reference} cannot be loaded: {error}",
-        "a folder or Hub id with config.json, weights and a tokenizer that transformers knows",
-        "check the name, the network and `hf auth login`; --model also takes a registry name",
+        "a registry name, or a folder or Hub id with config.json, weights and a tokenizer that transformers "
+        "knows",
+        "check the name, the network and `hf auth login`",
     )
-
-
-def require_packages(model: Model) -> None:
-    """Refuse a model whose tokenizer cannot be loaded here, before transformers fails in other words.
-
-    Raises:
-        UserError: names the packages that are missing and how to install them.
-    """
-    if missing := [name for name in model.packages if not _is_installed(name)]:
-        raise UserError(
-            f"the tokenizer of {model.reference} needs {' and '.join(missing)}, not installed here",
-            f"the packages {' and '.join(model.packages)}",
-            f"pip install {' '.join(missing)}",
-        )
-
-
-def _is_installed(distribution: str) -> bool:
-    try:
-        return importlib.util.find_spec(_IMPORT_NAMES[distribution]) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def describe(entries: Iterable[ModelEntry]) -> list[tuple[str, str, str, int, str]]:

@@ -138,7 +138,8 @@ def refuse_own_input(output: Path, source: Path) -> None:
     Raises:
         UserError: both are the same file.
     """
-    if output.exists() and source.exists() and output.samefile(source):
+    linked = output.exists() and source.exists() and output.samefile(source)
+    if linked or output.resolve() == source.resolve():
         raise UserError(
             f"--output {output} is the file that is read", "another file", "choose another --output"
         )

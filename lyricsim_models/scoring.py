@@ -1,9 +1,7 @@
 """A trained model folder as a function of pairs."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,8 +10,10 @@ from numpy.typing import NDArray
 from lyricsim_models.batches import Rows, split_rows
 from lyricsim_models.config import Architecture, Recipe
 from lyricsim_models.encoders import Loaded, SentenceScorer, load
+from lyricsim_models.model_files import optional_file, optional_json
 from lyricsim_models.pairs import TokenRows, collate
-from lyricsim_models.registry import Model, resolve
+from lyricsim_models.registry import Model, is_pair_model, resolve
+from lyricsim_models.run_folder import RUN_FILE
 from lyricsim_models.sentence_folder import CALIBRATION_FILE, read_line
 from lyricsim_models.vectors import embed_rows, score_distinct
 from lyricsim_tools.errors import UserError
@@ -101,13 +101,24 @@ def load_scorer(
     found = resolve(model)
     loaded = load_trained(found, max_length)
     loaded.scorer.to(device).eval()
-    used = trained_symmetric(Path(found.reference)) if symmetric is None else symmetric
+    used = trained_symmetric(found) if symmetric is None else symmetric
     return PairScorer(loaded, torch.device(device), used)
 
 
 def load_trained(model: Model, max_length: int = 10**9) -> Loaded:
-    """The module of a trained folder in float32; its kind is read off the folder's files."""
-    recipe = Recipe(architecture=architecture_of(model), max_length=max_length)
+    """The module of a trained folder in float32; its kind is read off the folder's files.
+
+    Raises:
+        UserError: no such model, one that was never trained to score, or weights that are not whole.
+    """
+    architecture = architecture_of(model)
+    if architecture == "cross-encoder" and not is_pair_model(model):
+        raise UserError(
+            f"{model.reference} is an encoder that was not trained to score pairs",
+            "a model with a head on both lyrics, or a bi-encoder that training wrote",
+            "train it with training/finetune.py, or take its cosine: svm_baseline.py --baseline zero-shot",
+        )
+    recipe = Recipe(architecture=architecture, max_length=max_length)
     loaded = load(model, recipe, seed=0, trained=True)
     if isinstance(loaded.scorer, SentenceScorer):
         loaded.scorer.line.data = torch.tensor(read_line(model))
@@ -116,21 +127,10 @@ def load_trained(model: Model, max_length: int = 10**9) -> Loaded:
 
 def architecture_of(model: Model) -> Architecture:
     """Which kind of model a folder or repository holds."""
-    from transformers.utils.hub import cached_file
-
-    path = cached_file(
-        model.reference,
-        CALIBRATION_FILE,
-        revision=model.revision,
-        _raise_exceptions_for_missing_entries=False,
-        _raise_exceptions_for_connection_errors=False,
-    )
-    return "cross-encoder" if path is None else "bi-encoder"
+    return "cross-encoder" if optional_file(model, CALIBRATION_FILE) is None else "bi-encoder"
 
 
-def trained_symmetric(folder: Path) -> bool:
-    """Whether the run that wrote a folder scored both orders."""
-    path = folder / "run.json"
-    if not path.is_file():
-        return False
-    return bool(json.loads(path.read_text("utf-8"))["settings"]["recipe"]["symmetric"])
+def trained_symmetric(model: Model) -> bool:
+    """Whether the run that wrote a folder or repository scored both orders."""
+    run = optional_json(model, RUN_FILE)
+    return run is not None and bool(run["settings"]["recipe"]["symmetric"])

@@ -1,9 +1,8 @@
 """The small files by which sentence-transformers knows how a folder's encoder is used."""
 
-import json
 from pathlib import Path
-from typing import Any
 
+from lyricsim_models.model_files import optional_json
 from lyricsim_models.registry import Model
 from lyricsim_tools.atomic import write_json
 from lyricsim_tools.errors import UserError
@@ -24,9 +23,9 @@ def read_pooling(model: Model) -> str:
     Raises:
         UserError: a pooling or a further layer (Dense, LSTM, …) that would be left out silently.
     """
-    modules = _read(model, "modules.json") or []
+    modules = optional_json(model, "modules.json") or []
     kinds = {module["type"].rsplit(".", 1)[-1] for module in modules}
-    config = _read(model, "1_Pooling/config.json") or {"pooling_mode": "mean"}
+    config = optional_json(model, "1_Pooling/config.json") or {"pooling_mode": "mean"}
     found = config.get("pooling_mode") or [
         key.removeprefix("pooling_mode_") for key, used in config.items() if used is True and "mode" in key
     ]
@@ -44,13 +43,13 @@ def read_pooling(model: Model) -> str:
 
 def read_prompt(model: Model) -> str:
     """The prompt that sentence-transformers would put before each text by default; mostly empty."""
-    config = _read(model, "config_sentence_transformers.json") or {}
+    config = optional_json(model, "config_sentence_transformers.json") or {}
     return str((config.get("prompts") or {}).get(config.get("default_prompt_name") or "", "") or "")
 
 
 def read_line(model: Model) -> tuple[float, float]:
     """Slope and intercept from cosine to score of an exported bi-encoder."""
-    config = _read(model, CALIBRATION_FILE)
+    config = optional_json(model, CALIBRATION_FILE)
     if config is None:
         return 5.0, 0.0
     return float(config["slope"]), float(config["intercept"])
@@ -80,16 +79,3 @@ def write_sentence_files(
     prompts = {"prompts": {"lyrics": prompt}, "default_prompt_name": "lyrics"} if prompt else {"prompts": {}}
     write_json(folder / "config_sentence_transformers.json", {**prompts, "similarity_fn_name": "cosine"})
     write_json(folder / CALIBRATION_FILE, {"slope": line[0], "intercept": line[1]})
-
-
-def _read(model: Model, name: str) -> Any:
-    from transformers.utils.hub import cached_file
-
-    path = cached_file(
-        model.reference,
-        name,
-        revision=model.revision,
-        _raise_exceptions_for_missing_entries=False,
-        _raise_exceptions_for_connection_errors=False,
-    )
-    return None if path is None else json.loads(Path(path).read_text("utf-8"))

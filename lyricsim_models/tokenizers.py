@@ -1,9 +1,12 @@
 """A model's tokenizer, made to fit the model: its length, its segment ids, what it sees of a line break."""
 
+import json
 from typing import Any
 
 from lyricsim_models.config import LineBreaks
-from lyricsim_models.registry import Model, require_packages
+from lyricsim_models.model_files import optional_file
+from lyricsim_models.registry import Model
+from lyricsim_models.tokenizer_packages import require_packages
 
 # Lower case, since the normalizers of uncased models lower it.
 LINE_BREAK_TOKEN = "[lf]"
@@ -21,20 +24,50 @@ def load_tokenizer(model: Model, line_breaks: LineBreaks = "keep") -> Any:
 
     require_packages(model)
     tokenizer = AutoTokenizer.from_pretrained(model.reference, revision=model.revision)
+    if _lost_byte_fallback(tokenizer) and optional_file(model, "tokenizer.json") is None:
+        tokenizer = _with_byte_fallback(tokenizer)
     return tokenizer if line_breaks == "keep" else _with_line_break_rule(tokenizer, line_breaks)
 
 
-def _with_line_break_rule(tokenizer: Any, line_breaks: LineBreaks) -> Any:
-    from tokenizers import AddedToken, Regex, normalizers
+def _lost_byte_fallback(tokenizer: Any) -> bool:
+    """Whether a vocabulary has SentencePiece's byte pieces and the converted model does not use them."""
+    from tokenizers import models
+
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None or not isinstance(backend.model, models.Unigram):
+        return False
+    if any(backend.token_to_id(f"<0x{byte:02X}>") is None for byte in range(256)):
+        return False
+    return not json.loads(backend.to_str())["model"]["byte_fallback"]
+
+
+def _with_byte_fallback(tokenizer: Any) -> Any:
+    """Spell what the vocabulary lacks in bytes, as SentencePiece does; transformers would make it unknown."""
+    from tokenizers import Tokenizer, decoders
+
+    state = json.loads(tokenizer.backend_tokenizer.to_str())
+    state["model"]["byte_fallback"] = True
+    backend = Tokenizer.from_str(json.dumps(state))
+    backend.decoder = decoders.Sequence([decoders.ByteFallback(), backend.decoder])
+    return _plain(tokenizer, backend)
+
+
+def _plain(tokenizer: Any, backend: Any) -> Any:
+    """A tokenizer of no model family: those build their parts anew on loading and would lose ours."""
     from transformers import PreTrainedTokenizerFast
 
-    # Classes of a model family build their normalizer anew on loading and would lose the rule.
-    plain = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer.backend_tokenizer,
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend,
         model_max_length=tokenizer.model_max_length,
         model_input_names=tokenizer.model_input_names,
         **tokenizer.special_tokens_map,
     )
+
+
+def _with_line_break_rule(tokenizer: Any, line_breaks: LineBreaks) -> Any:
+    from tokenizers import AddedToken, Regex, normalizers
+
+    plain = _plain(tokenizer, tokenizer.backend_tokenizer)
     rule = normalizers.Replace(Regex(r"[ \t\r]*\n\s*"), " ")
     if line_breaks == "token":
         plain.add_tokens([AddedToken(LINE_BREAK_TOKEN, normalized=True, lstrip=True)])

@@ -20,7 +20,7 @@ from lyricsim_dataset import song_splits, splits
 from lyricsim_models.baselines import BASELINES, Baseline, fit_baseline
 from lyricsim_models.cross_validation import all_pairs, intervals
 from lyricsim_models.datafiles import read_splits
-from lyricsim_models.diagnostics import beside_scores
+from lyricsim_models.diagnostics import all_scores
 from lyricsim_models.evaluation import three_scores
 from lyricsim_models.features import Embed
 from lyricsim_models.pair_table import PairTable
@@ -83,7 +83,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def measure_all(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """Every baseline by every protocol."""
+    if options.draws < 2:
+        raise UserError(f"--draws {options.draws}", "at least 2, for a deviation", "draw more")
     published = read_splits(options.dataset, options.config)
+    if "test" not in published:
+        raise UserError(
+            f"{options.dataset} has the splits {', '.join(published)}",
+            "a test split beside train",
+            "choose another --config, or add a column named split",
+        )
     pairs = all_pairs(published)
     folds = block_folds(pairs, song_groups(options.dataset, pairs))
     embed = None
@@ -151,8 +159,7 @@ def measure_baseline(
     for name in ("published", "blocks"):
         table = take([pair_id for _, test in draws[name] for pair_id in test])
         predictions = np.concatenate([predict(*draw) for draw in draws[name]])
-        scores = {**three_scores(predictions, table.gold), **beside_scores(predictions, table.gold)}
-        result[name] = {**scores, **intervals(predictions, table), "pairs": len(table)}
+        result[name] = {**all_scores(predictions, table.gold), **intervals(predictions, table)}
     return result
 
 

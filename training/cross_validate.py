@@ -4,7 +4,8 @@ The songs stand in five balanced groups. Each two groups, a group with itself in
 them. A block's pairs are scored by a model trained only on pairs without any song of its two groups. So every
 pair gets a prediction from a model that saw neither of its songs; all of them make one score.
 
-The recipe is a baseline (--baseline) or that of finetune.py (--model), all of whose options are understood.
+The recipe is a baseline (--baseline) or that of finetune.py (--model), whose options are understood, but
+those that publish or track.
 """
 
 import argparse
@@ -17,9 +18,10 @@ from typing import Any
 import finetune
 from song_blocks import block_folds, song_groups
 
-from lyricsim_models.baselines import find_baseline
+from lyricsim_models.baselines import find_baseline, require_encoder
 from lyricsim_models.cross_validation import SPLIT, Plan, all_pairs, cross_validate
 from lyricsim_models.datafiles import read_splits
+from lyricsim_models.diagnostics import KEYS as BESIDE
 from lyricsim_models.evaluation import SCORE_KEYS
 from lyricsim_models.job import Job
 from lyricsim_models.pair_table import PairTable
@@ -90,6 +92,7 @@ def run_baseline_folds(options: argparse.Namespace, others: Sequence[str]) -> di
     """Cross-validate a baseline, in this process."""
     if others:
         raise UserError(f"--baseline with {' '.join(others)}", "no option of finetune.py", "drop it")
+    require_encoder(options.baseline, options.encoder)
     from lyricsim_models.baseline_run import BaselineJob, run_baseline
     from lyricsim_models.zero_shot import zero_shot_encoder
 
@@ -110,7 +113,9 @@ def run_model_folds(options: argparse.Namespace, others: Sequence[str]) -> dict[
     """Cross-validate a fine-tuning recipe, once a seed."""
     shared = ["--dataset", options.dataset, "--output", str(options.output)]
     shared += [] if options.prompt is None else ["--prompt", options.prompt]
-    jobs = finetune.jobs_of(finetune.parser().parse_args([*others, *shared]))
+    given = finetune.parser().parse_args([*others, *shared])
+    refuse_without_effect(options, given)
+    jobs = finetune.jobs_of(given)
     from lyricsim_models.run import run
     from lyricsim_models.workers import Workers
 
@@ -127,6 +132,26 @@ def run_model_folds(options: argparse.Namespace, others: Sequence[str]) -> dict[
     with Workers() as workers:
         results = {f"seed {job.seed}": validate(job, workers) for job in jobs}
     return results if workers.is_main else {}
+
+
+def refuse_without_effect(options: argparse.Namespace, given: argparse.Namespace) -> None:
+    """Refuse options that a cross-validation of a model would drop without a word.
+
+    Raises:
+        UserError: names them.
+    """
+    if options.encoder:
+        raise UserError(
+            "--encoder without --baseline", "an encoder for a baseline's cosine", "drop --encoder"
+        )
+    unused = [name for name in ("push_to_hub", "public") if getattr(given, name)]
+    unused += ["report_to"] if given.report_to != "none" else []
+    if unused:
+        raise UserError(
+            f"cross-validation with {', '.join('--' + name.replace('_', '-') for name in unused)}",
+            "no publishing and no tracker: its models are of parts of the data",
+            "drop it; finetune.py makes the model to publish",
+        )
 
 
 def make_plan(options: argparse.Namespace, output: Path, settings: Mapping[str, Any]) -> Plan:
@@ -153,7 +178,7 @@ def report(options: argparse.Namespace, results: Mapping[str, Mapping[str, Any]]
         print_json({"output": str(options.output), "metrics": results})
         return
     rows = [[name, *figures(metrics[SPLIT])] for name, metrics in results.items()]
-    columns = ["", *SCORE_KEYS, "nonzero_pearson", "zero_auc", "pairs"]
+    columns = ["", *SCORE_KEYS, *BESIDE, "pairs"]
     print_table(f"Song-disjoint block cross-validation: {options.output}", columns, rows)
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lyricsim_models.config import ARCHITECTURES, LINE_BREAKS, REPORT_TO, Recipe, check_seed
+from lyricsim_models.diagnostics import KEYS as BESIDE
+from lyricsim_models.evaluation import SCORE_KEYS
 from lyricsim_models.job import Job
 from lyricsim_tools.errors import UserError, explained, speaks_here
 from lyricsim_tools.tables import print_json, print_table
@@ -175,16 +177,15 @@ def report(
         only = next(iter(results.values()))
         print_json({"output": str(options.output), "metrics": only if summary is None else summary})
         return
-    keys = ("pearson", "spearmanr", "combined_score")
     rows = [
-        [f"seed {seed}, {split}", *[scores[key] for key in keys], scores["pairs"]]
+        [f"seed {seed}, {split}", *[scores.get(key) for key in (*SCORE_KEYS, *BESIDE)], scores["pairs"]]
         for seed, metrics in results.items()
         for split, scores in metrics.items()
     ]
     for split, scores in (summary or {}).get("mean", {}).items():
-        rows.append([f"mean, {split}", *[scores[key]["mean"] for key in keys], None])
-        rows.append([f"sd, {split}", *[scores[key]["sd"] for key in keys], None])
-    print_table(f"Scores of {options.output}", ["", *keys, "pairs"], rows)
+        for what in ("mean", "sd"):
+            rows.append([f"{what}, {split}", *[scores[key][what] for key in SCORE_KEYS], None, None, None])
+    print_table(f"Scores of {options.output}", ["", *SCORE_KEYS, *BESIDE, "pairs"], rows)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lyricsim_models.pair_scorers import open_scorer
 from lyricsim_models.prediction import WINDOW, PredictionJob, predict_file
-from lyricsim_models.score_file import refuse_existing, refuse_own_input
+from lyricsim_models.score_file import refuse_output, refuse_own_input
 from lyricsim_tools.errors import UserError, explained, speaks_here
 from lyricsim_tools.tables import print_json, print_table
 
@@ -31,7 +31,8 @@ EXAMPLES = """examples:
 `lexical` is the scorer that comes with the package: counts of words and lines, no network, no torch.
 Predictions are on the 0-5 scale and are not clipped to it.
 """
-_RANKING_ONLY = ("query", "query_text", "reranker", "vectors", "prompt")
+_RANKING_ONLY = ("query", "query_text", "recall", "reranker", "vectors", "prompt")
+_RECALL = 100
 _SCORING_ONLY = ("resume", "allow_seen")
 
 
@@ -73,7 +74,9 @@ def parser() -> argparse.ArgumentParser:
         "--query-text", metavar="FILE", type=Path, nargs="+", help="files that hold a lyric each"
     )
     ranking.add_argument("--top", type=int, default=10, help="songs shown (default: 10)")
-    ranking.add_argument("--recall", type=int, default=100, help="candidates for --reranker (default: 100)")
+    ranking.add_argument(
+        "--recall", type=int, help=f"candidates for --reranker (default: {_RECALL}, or --top)"
+    )
     ranking.add_argument(
         "--reranker", metavar="MODEL", help="scores the candidates: lexical or a trained model"
     )
@@ -102,7 +105,7 @@ def check_options(options: argparse.Namespace) -> None:
 
     Raises:
         UserError: an output or a query is missing, an option of the other use is given, an output would
-            replace what is read, or a number is below 1.
+            replace what is read, or a number is too small.
     """
     if options.input and not options.output:
         raise UserError("--input without --output", "a CSV or JSONL file to write", "name one with --output")
@@ -112,13 +115,21 @@ def check_options(options: argparse.Namespace) -> None:
     if given := [f"--{name.replace('_', '-')}" for name in foreign if getattr(options, name)]:
         raise UserError(f"{kind} with {', '.join(given)}", f"options that {kind} knows", "drop these")
     if options.output:
-        refuse_existing(options.output, options.overwrite or options.resume)
-        refuse_own_input(options.output, options.input or options.catalogue)
-    for name in ("batch_size", "max_length", "window", "top", "recall"):
+        refuse_output(options.output, options.overwrite or options.resume)
+        for source in (options.input, options.catalogue, options.vectors, *(options.query_text or ())):
+            if source:
+                refuse_own_input(options.output, source)
+    for name in ("batch_size", "max_length", "window", "top"):
         if getattr(options, name) < 1:
             raise UserError(
                 f"--{name.replace('_', '-')} {getattr(options, name)}", "at least 1", "pass another value"
             )
+    if options.recall is not None and options.recall < options.top:
+        raise UserError(
+            f"--recall {options.recall} with --top {options.top}",
+            "at least as many candidates as songs to show",
+            "pass a larger --recall or a smaller --top",
+        )
 
 
 def score_pairs(options: argparse.Namespace) -> None:
@@ -151,7 +162,7 @@ def rank_catalogue(options: argparse.Namespace) -> None:
         tuple(options.query or ()),
         tuple(options.query_text or ()),
         top=options.top,
-        recall=options.recall,
+        recall=max(_RECALL, options.top) if options.recall is None else options.recall,
         reranker=options.reranker,
         vectors=options.vectors,
         batch_size=options.batch_size,

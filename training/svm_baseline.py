@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lyricsim_models.baselines import BASELINES, find_baseline
+from lyricsim_models.baselines import BASELINES, find_baseline, require_encoder
 from lyricsim_models.evaluation import SCORE_KEYS
 from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table
@@ -56,14 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def fit_and_score(options: argparse.Namespace) -> Mapping[str, Mapping[str, Any]]:
     """Read the pairs, run the baseline."""
+    require_encoder(options.baseline, options.encoder)
     baseline = find_baseline(options.baseline)
-    if bool(options.encoder) != baseline.needs_encoder:
-        needing = ", ".join(name for name, b in BASELINES.items() if b.needs_encoder)
-        raise UserError(
-            f"--baseline {options.baseline} {'with' if options.encoder else 'without'} --encoder",
-            f"an encoder for {needing}, and for these only",
-            "add or drop --encoder",
-        )
     from lyricsim_models.baseline_run import BaselineJob, run_baseline
     from lyricsim_models.datafiles import read_splits
     from lyricsim_models.zero_shot import zero_shot_encoder

@@ -191,5 +191,5 @@ def test_an_encoder_that_gives_all_songs_one_vector_is_refused():
 
 
 def test_a_model_that_cannot_be_loaded_is_refused(tmp_path):
-    with pytest.raises(UserError, match=r"cannot be loaded(.|\n)*--scorer"):
+    with pytest.raises(UserError, match=r"cannot be loaded(.|\n)*a registry name"):
         CatalogueScorer(["uno", "dos"], ScorerOptions(str(tmp_path)))

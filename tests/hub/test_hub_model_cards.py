@@ -6,7 +6,7 @@ from runs import GOLD, RECIPE, run_folder
 from support import REPOSITORY
 
 from lyricsim_cards.cli import main
-from lyricsim_cards.measure import GoldPair, measure, measure_folder
+from lyricsim_cards.measure import GoldPair, measure, measure_folder, read_gold
 from lyricsim_cards.model_card import render_model_card, write_model_card
 from lyricsim_cards.model_folder import CardExtras, floor_scores, read_model_folder, unseen_scores
 from lyricsim_cards.paper_cards import render_paper_card
@@ -105,7 +105,7 @@ def test_intervals_and_biases_come_from_the_predictions(tmp_path):
     low, high = test["combined_score_ci"]
     assert f"[{100 * low:.2f}, {100 * high:.2f}]" in card
     assert f"| {test['length_correlation']:.3f} |" in card
-    assert f"| {test['auc_zero']:.3f} |" in card
+    assert f"| {test['zero_auc']:.3f} |" in card
 
 
 def test_figures_of_known_predictions():
@@ -113,9 +113,9 @@ def test_figures_of_known_predictions():
         GoldPair(str(i), gold, words) for i, (gold, words) in enumerate([(0, 2), (0, 4), (3, 6), (5, 8)])
     ]
     found = measure({"0": 1.0, "1": 2.0, "2": 1.5, "3": 4.0}, pairs)
-    assert found["auc_zero"] == 0.75
+    assert found["zero_auc"] == 0.75
     assert found["length_correlation"] == pytest.approx(8.5 / (20 * 5.1875) ** 0.5)
-    assert found["nonzero_pearson"] is None
+    assert found["nonzero_pearson"] == pytest.approx(1)
 
 
 def test_predictions_that_do_not_give_the_stated_score_are_refused(tmp_path):
@@ -125,6 +125,17 @@ def test_predictions_that_do_not_give_the_stated_score_are_refused(tmp_path):
     (folder / "metrics.json").write_text(json.dumps(metrics))
     with pytest.raises(UserError, match=r"test pearson is .* in metrics\.json"):
         measured(folder)
+
+
+def test_gold_scores_are_read_anew_after_a_change(tmp_path):
+    import pandas
+
+    files = "data_files: [{split: test, path: test-*.parquet}]"
+    (tmp_path / "README.md").write_text(f"---\nconfigs: [{{config_name: filtered, {files}}}]\n---\n")
+    pair = {"pair_id": "1-2", "song_id_1": 1, "song_id_2": 2, "lyrics_1": "a b", "lyrics_2": "c"}
+    for gold in (1.0, 2.0):
+        pandas.DataFrame([{**pair, "score": gold}]).to_parquet(tmp_path / "test-00000-of-00001.parquet")
+        assert read_gold(str(tmp_path), "filtered") == {"test": [GoldPair("1-2", gold, 3, ("1", "2"))]}
 
 
 def test_a_pair_without_a_prediction_is_refused():
@@ -138,6 +149,18 @@ def test_the_score_on_unseen_songs_comes_from_a_named_sibling(tmp_path):
     assert "sibling run `disjoint`: the same recipe on `filtered-song-disjoint`" in card
     with pytest.raises(UserError, match="trained on configuration 'filtered'"):
         unseen_scores(tmp_path / "r")
+
+
+def test_a_run_on_a_users_own_file_is_published_without_measuring_it_again(tmp_path, monkeypatch):
+    from lyricsim_cards import publish
+
+    (tmp_path / "pairs").mkdir()
+    (tmp_path / "pairs" / "train.csv").write_text("lyrics_1,lyrics_2,score")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(publish, "push_folder", lambda folder, *given, **options: folder)
+    folder = run_folder(tmp_path / "r", dataset="pairs/train.csv")
+    assert publish.publish_run(folder, "me/m") == folder
+    assert "not measured" in (folder / "README.md").read_text("utf-8")
 
 
 UNSEEN_ROW = "test, songs never seen"
@@ -243,6 +266,13 @@ def test_the_prepared_cards_are_the_generators_and_quote_the_paper(entry):
     assert "Ours: not measured." in card
     assert "model-index" not in split_head(card)[0]
     assert entry.hub_id in card
+
+
+def test_a_prepared_card_quotes_what_annex_3_says_of_the_pre_training():
+    cards = {entry.name: render_paper_card(entry) for entry in paper_models()}
+    assert "sequence length: 768; batch size: 64; epochs: 10; optimizer: Adam" in cards["mdeberta"]
+    assert "20k of sequence length 512 and batch size 384" in cards["bertin"]
+    assert "| its pre-training (annex 3 of the paper) | the paper doesn't say |" in cards["alberti"]
 
 
 def test_only_models_of_the_paper_have_prepared_cards():

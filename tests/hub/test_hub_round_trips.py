@@ -166,6 +166,27 @@ def test_published_models_score_in_our_script_with_full_cache_and_without_networ
     assert scores(f"{architecture}-offline.csv", **OFFLINE) == equal
 
 
+def test_a_published_model_that_was_trained_on_both_orders_scores_both(place):
+    folder = place.folder / "symmetric"
+    shutil.copytree(place.folder / "cross-encoder", folder)
+    run = json.loads((folder / "run.json").read_text("utf-8"))
+    run["settings"]["recipe"]["symmetric"] = True
+    (folder / "run.json").write_text(json.dumps(run), "utf-8")
+    push(place, folder, "model")
+    code = """
+import json
+from lyricsim_models.model_files import weights_identity
+from lyricsim_models.scoring import load_scorer
+names = ["tester/symmetric", "tester/cross-encoder"]
+print(json.dumps([[load_scorer(name).symmetric, weights_identity(name)["revision"]] for name in names]))
+"""
+    both, one = json.loads(place.python(code, "symmetric"))
+    assert (both[0], one[0]) == (True, False)
+    published = place.server.store.repositories
+    heads = [published["model", f"tester/{name}"].head.id for name in ("symmetric", "cross-encoder")]
+    assert [both[1], one[1]] == heads
+
+
 def test_without_network_and_cache_our_script_ends_with_one_clear_message(place):
     command = [str(REPOSITORY / "training" / "predict.py"), "--model", f"{place.user}/cross-encoder"]
     outcome = place.run([*command, "--input", "pairs.csv", "--output", "never.csv"], "empty", **OFFLINE)

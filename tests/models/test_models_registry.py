@@ -1,10 +1,12 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from lyricsim_models import registry
+from lyricsim_models import registry, tokenizer_packages
 from lyricsim_models.registry import ModelEntry, load_registry, paper_models, parse_registry, resolve
+from lyricsim_models.tokenizer_packages import needed_packages, require_packages
 from lyricsim_tools.errors import UserError
 
 MINIMAL = """
@@ -120,22 +122,37 @@ def test_a_misspelt_name_gets_its_neighbour():
 
 
 def test_a_missing_tokenizer_dependency_is_named(monkeypatch):
-    monkeypatch.setattr(registry, "_is_installed", lambda name: name != "sentencepiece")
+    monkeypatch.setattr(tokenizer_packages, "_is_installed", lambda name: name != "sentencepiece")
     with pytest.raises(UserError, match=r"pip install sentencepiece$"):
-        registry.require_packages(resolve("mdeberta"))
-    registry.require_packages(resolve("xlm-r-base"))
+        require_packages(resolve("mdeberta"))
+    require_packages(resolve("xlm-r-base"))
+
+
+@pytest.mark.parametrize(
+    ("files", "needed"),
+    [
+        (["spm.model"], ("sentencepiece", "protobuf")),
+        (["sentencepiece.bpe.model"], ("sentencepiece", "protobuf")),
+        (["spm.model", "tokenizer.json"], ()),
+        (["vocab.txt"], ()),
+    ],
+)
+def test_a_repository_that_is_not_in_the_registry_is_asked_for_its_files(monkeypatch, files, needed):
+    here = {name: Path(name) for name in files}
+    monkeypatch.setattr(tokenizer_packages, "optional_file", lambda model, name: here.get(name))
+    assert needed_packages(resolve("someone/some-model")) == needed
 
 
 def test_a_folder_with_only_a_sentencepiece_model_needs_the_packages_too(tmp_path):
     (tmp_path / "spm.model").touch()
-    assert resolve(str(tmp_path)).packages == ("sentencepiece", "protobuf")
+    assert needed_packages(resolve(str(tmp_path))) == ("sentencepiece", "protobuf")
     (tmp_path / "tokenizer.json").touch()
-    assert resolve(str(tmp_path)).packages == ()
+    assert needed_packages(resolve(str(tmp_path))) == ()
 
 
 def test_what_is_not_installed_is_seen(monkeypatch):
-    monkeypatch.setitem(registry._IMPORT_NAMES, "absent", "no_such_package.inner")
-    assert not registry._is_installed("absent")
+    monkeypatch.setitem(registry.IMPORT_NAMES, "absent", "no_such_package.inner")
+    assert not tokenizer_packages._is_installed("absent")
 
 
 @pytest.mark.parametrize(

@@ -82,12 +82,18 @@ def test_song_identity_says_nothing_of_songs_never_seen(run, pairs_file, tmp_pat
         (("--baseline", "ridge", "--epochs", "3"), "--baseline with --epochs 3"),
         (("--baseline", "ridge", "--validation-share", "1"), "--validation-share"),
         (("--baseline", "ridge", "--training-share", "0"), "--training-share 0.0"),
+        (("--baseline", "zero-shot"), "--baseline zero-shot without --encoder"),
+        (("--baseline", "jaccard", "--encoder", "e5-small"), "--baseline jaccard with --encoder"),
+        (("--model", "m", "--encoder", "e5-small"), "--encoder without --baseline"),
+        (("--model", "m", "--push-to-hub", "me/m", "--public"), "with --push-to-hub, --public"),
+        (("--model", "m", "--report-to", "wandb"), "with --report-to"),
     ],
 )
 def test_what_cannot_be_done_is_said(run, pairs_file, tmp_path, options, message):
     done = run("--dataset", pairs_file, "--output", tmp_path / "cv", *options)
     assert done.returncode == 2
     assert message in done.stderr
+    assert not (tmp_path / "cv" / "run.json").exists()
 
 
 def test_a_place_that_cannot_be_written_is_a_message(run, pairs_file, tmp_path):

@@ -1,6 +1,7 @@
 """Scoring files of pairs as users do it: every model, killed and resumed, several processes, bad rows."""
 
 import csv
+import itertools
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from invented import invented_rows, invented_songs, write_rows
+from invented import invented_rows, write_rows
 from support import REPOSITORY, RUN_AND_PART
 
 from lyricsim_models.lexical import default_lexical_scorer
@@ -198,6 +199,36 @@ def test_the_same_score_however_the_work_is_shared():
     shares = shared_rows(table, Three())
     assert sorted(np.concatenate(shares)) == list(range(120))
     assert {len(share) for share in shares} == {40}
+    lengths = np.array([len(a) + len(b) for a, b in zip(table.lyrics_1, table.lyrics_2, strict=True)])
+    # Dealt out like cards, shortest first: the n-th pairs of all processes are neighbours in length.
+    dealt = np.stack([lengths[share] for share in shares], axis=1).ravel()
+    assert dealt.tolist() == sorted(lengths)
+    assert len(set(dealt)) > 10
+
+
+def test_pairs_of_like_length_share_a_batch(trained):
+    from lyricsim_models.scoring import load_scorer
+
+    rows = list(invented_rows())
+    scorer = load_scorer(str(trained / "cross-encoder"))
+    batches = []
+    scorer.loaded.scorer.register_forward_pre_hook(
+        lambda module, args, inputs: batches.append(inputs["attention_mask"].sum(1).tolist()),
+        with_kwargs=True,
+    )
+    scorer.predict([row["lyrics_1"] for row in rows], [row["lyrics_2"] for row in rows], batch_size=16)
+    assert sum(map(len, batches)) == 120
+    ranges = sorted((min(batch), max(batch)) for batch in batches)
+    assert all(longest <= shortest for (_, longest), (shortest, _) in itertools.pairwise(ranges))
+    assert ranges[0][1] < ranges[-1][0]
+
+
+def test_an_encoder_that_was_never_trained_to_score_is_refused(run, tiny_encoder, other_pairs, tmp_path):
+    done = run("--model", tiny_encoder, "--input", other_pairs, "--output", tmp_path / "s.csv")
+    assert done.returncode == 2
+    assert "is an encoder that was not trained to score pairs" in done.stderr
+    assert "svm_baseline.py --baseline zero-shot" in done.stderr
+    assert not (tmp_path / "s.csv").exists()
 
 
 @pytest.mark.parametrize(
@@ -218,6 +249,29 @@ def test_the_same_score_however_the_work_is_shared():
             "--catalogue with --resume",
         ),
         (("--model", "no/such", "--catalogue", "no.csv", "--query", "1"), "no.csv does not exist"),
+        (
+            ("--model", "lexical", "--catalogue", "no.csv", "--query", "1", "--output", "r.parquet"),
+            "a name ending in .csv or .jsonl",
+        ),
+        (
+            ("--model", "lexical", "--catalogue", "no.csv", "--query", "1", "--top", "8", "--recall", "4"),
+            "--recall 4 with --top 8",
+        ),
+        (
+            (
+                "--model",
+                "m",
+                "--catalogue",
+                "no.csv",
+                "--query",
+                "1",
+                "--output",
+                "x.csv",
+                "--vectors",
+                "x.csv",
+            ),
+            "--output x.csv is the file that is read",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_said(run, tmp_path, monkeypatch, options, message):
@@ -257,124 +311,3 @@ def test_an_empty_lyric_is_named_before_anything_is_scored(run, tmp_path):
     assert done.returncode == 2
     assert "row 8: lyrics_2 is ' '" in done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["pairs.csv"]
-
-
-@pytest.fixture
-def catalogue(tmp_path):
-    rows = [
-        {"song_id": song, "title": f"title of {song}", "lyrics": text}
-        for song, text in invented_songs(20).items()
-    ]
-    return write_rows(tmp_path / "songs.csv", rows)
-
-
-def ranking(done):
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout[done.stdout.index("[") :])
-
-
-def test_the_lexical_scorer_ranks_a_catalogue_by_scoring_every_song(run, catalogue, tmp_path):
-    command = ("--model", "lexical", "--catalogue", catalogue, "--query", "s03", "--top", "5", "--json")
-    found = ranking(run(*command, "--output", tmp_path / "ranking.csv"))
-    songs = invented_songs(20)
-    others = [song for song in songs if song != "s03"]
-    scores = default_lexical_scorer().score([(songs["s03"], songs[song]) for song in others])
-    expected = [others[i] for i in np.argsort(-scores, kind="stable")[:5]]
-    assert [line["song_id"] for line in found] == expected
-    assert [line["rank"] for line in found] == [1, 2, 3, 4, 5]
-    assert [row["song_id"] for row in read_rows(tmp_path / "ranking.csv")] == expected
-
-
-def test_an_encoder_recalls_and_another_model_ranks_its_candidates(run, catalogue, tmp_path, tiny_encoder):
-    text = tmp_path / "query.txt"
-    text.write_text(invented_songs(20)["s05"])
-    shared = ("--model", tiny_encoder, "--catalogue", catalogue, "--query-text", text, "--json")
-    recalled = ranking(run(*shared, "--top", "6", "--vectors", tmp_path / "kept.npz"))
-    assert recalled[0]["song_id"] == "s05"
-    assert recalled[0]["score"] == pytest.approx(5, abs=1e-4)
-    again = ranking(run(*shared, "--top", "6", "--vectors", tmp_path / "kept.npz"))
-    assert again == recalled
-    found = ranking(run(*shared, "--top", "3", "--recall", "6", "--reranker", "lexical"))
-    assert {line["song_id"] for line in found} <= {line["song_id"] for line in recalled}
-    scores = [line["score"] for line in found]
-    assert scores == sorted(scores, reverse=True)
-
-
-def test_kept_vectors_are_those_of_the_same_model_length_and_catalogue(
-    run, catalogue, tmp_path, tiny_encoder
-):
-    shared = ("--model", tiny_encoder, "--catalogue", catalogue, "--query", "s03", "--json")
-    kept = ("--vectors", tmp_path / "kept.npz")
-    whole = ranking(run(*shared, *kept))
-    for options in ((), ("--max-length", "4"), ("--prompt", "mar ")):
-        assert ranking(run(*shared, *kept, *options)) == ranking(run(*shared, *options))
-        assert (ranking(run(*shared, *options)) == whole) == (not options)
-
-
-def test_a_file_that_holds_no_vectors_is_not_written_over(run, catalogue, tmp_path, tiny_encoder):
-    (tmp_path / "notes.npz").write_text("mine")
-    shared = ("--model", tiny_encoder, "--catalogue", catalogue, "--query", "s03")
-    done = run(*shared, "--vectors", tmp_path / "notes.npz")
-    assert done.returncode == 2
-    assert "holds no vectors" in done.stderr
-    assert (tmp_path / "notes.npz").read_text() == "mine"
-
-
-def test_a_model_that_cannot_be_loaded_is_said_so(run, catalogue):
-    done = run("--model", "no/such", "--catalogue", catalogue, "--query", "s03")
-    assert done.returncode == 2
-    assert "no/such cannot be loaded" in done.stderr
-
-
-def test_a_model_in_several_files_has_a_digest_of_all(tmp_path):
-    from lyricsim_models.pair_scorers import weights_digest
-
-    assert weights_digest(tmp_path) is None
-    (tmp_path / "model-1.safetensors").write_text("a")
-    first = weights_digest(tmp_path)
-    (tmp_path / "model-2.safetensors").write_text("b")
-    assert len({first, weights_digest(tmp_path), None}) == 3
-
-
-def test_a_trained_bi_encoder_ranks_with_its_own_scores_and_a_song_not_for_itself(run, trained, catalogue):
-    from lyricsim_models.scoring import load_scorer
-
-    model = trained / "bi-encoder"
-    found = ranking(
-        run("--model", model, "--catalogue", catalogue, "--query", "s03", "--top", "19", "--json")
-    )
-    songs = invented_songs(20)
-    assert "s03" not in {line["song_id"] for line in found}
-    others = [line["song_id"] for line in found]
-    expected = load_scorer(str(model)).predict([songs["s03"]] * 19, [songs[song] for song in others])
-    assert [line["score"] for line in found] == pytest.approx(expected, abs=1e-4)
-
-
-def test_a_cross_encoder_scores_every_song(run, trained, catalogue):
-    found = ranking(
-        run("--model", trained / "cross-encoder", "--catalogue", catalogue, "--query", "s03", "--json")
-    )
-    assert len(found) == 10
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"song_id": "s02"}, "row 4 of .* has the song_id 's02', as row 3 has"),
-        ({"song_id": ""}, "row 4 of .* has the song_id ''"),
-        ({"lyrics": ""}, "row 4: lyrics is ''"),
-    ],
-)
-def test_a_bad_catalogue_is_refused_with_its_row(run, catalogue, tmp_path, change, message):
-    import re
-
-    rows = read_rows(catalogue)
-    rows[3] = {**rows[3], **change}
-    done = run("--model", "lexical", "--catalogue", write_rows(tmp_path / "bad.csv", rows), "--query", "s01")
-    assert done.returncode == 2
-    assert re.search(message, done.stderr)
-
-
-def test_an_unknown_query_is_named(run, catalogue):
-    done = run("--model", "lexical", "--catalogue", catalogue, "--query", "s01", "nobody")
-    assert "has no song nobody" in done.stderr

@@ -1,13 +1,16 @@
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
-from tiny_families import FAMILIES
+from tiny_families import FAMILIES, corpus
 from training_support import Family
 
-from lyricsim_models.config import Recipe
+from lyricsim_models.config import LineBreaks, Recipe
 from lyricsim_models.encoders import Loaded, load, position_limits
 from lyricsim_models.pairs import collate, concatenate
 from lyricsim_models.registry import resolve
-from lyricsim_models.tokenizers import usable_length
+from lyricsim_models.tokenizers import LINE_BREAK_TOKEN, load_tokenizer, usable_length
 
 LONG = " ".join(["amor"] * 300) + "\n" + " ".join(["noche"] * 300)
 
@@ -47,6 +50,23 @@ def test_the_unused_first_positions_of_each_family_are_known(
     family: Family, name: str, limits: tuple[int, int]
 ) -> None:
     assert position_limits(loaded(family, name).scorer.encoder) == limits
+
+
+@pytest.mark.parametrize(("kind", "usable"), [("ibert", 32), ("nystromformer", 34), ("longformer", 32)])
+def test_families_with_position_tables_of_their_own_take_as_much_as_is_said(kind: str, usable: int) -> None:
+    import torch
+    from transformers import AutoConfig, AutoModel
+
+    sizes = {"vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    extra = {"attention_window": [4]} if kind == "longformer" else {}
+    config = AutoConfig.for_model(
+        kind, **sizes, **extra, intermediate_size=16, max_position_embeddings=34, pad_token_id=1
+    )
+    encoder = AutoModel.from_config(config).eval()
+    rows, unused = position_limits(encoder)
+    assert rows - unused == usable
+    with torch.no_grad():
+        encoder(input_ids=torch.full((1, usable), 5), attention_mask=torch.ones(1, usable, dtype=torch.long))
 
 
 @pytest.mark.parametrize("architecture", ["cross-encoder", "bi-encoder"])
@@ -125,6 +145,69 @@ def test_spanish_letters_and_marks_have_stable_tokens(family: Family) -> None:
     model = loaded(family, "roberta")
     ids = model.tokenize([text], ["amor"]).sides[0]["input_ids"][0].tolist()
     assert text in model.tokenizer.decode(ids)
+
+
+@pytest.fixture(scope="module")
+def unconverted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A DeBERTa folder as it is published: a SentencePiece model with bytes and nothing made from it."""
+    import sentencepiece
+
+    folder = tmp_path_factory.mktemp("deberta")
+    (folder / "config.json").write_text('{"model_type": "deberta-v2"}')
+    special = {"pad": "[PAD]", "bos": "[CLS]", "eos": "[SEP]", "unk": "[UNK]"}
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter("\n".join(corpus()).split("\n")),
+        model_prefix=str(folder / "spm"),
+        vocab_size=300,
+        byte_fallback=True,
+        user_defined_symbols=["[MASK]"],
+        minloglevel=2,
+        **{f"{name}_piece": piece for name, piece in special.items()},
+        **{f"{name}_id": place for place, name in enumerate(special)},
+    )
+    return folder
+
+
+@pytest.mark.parametrize("text", ["¿amor? ¡♪!", "日本 amor", "🎵🎶 canción\n☕", "noche  luna", "Ñandú"])
+def test_what_a_sentencepiece_vocabulary_lacks_is_spelt_in_bytes(
+    unconverted: Path, tmp_path: Path, text: str
+) -> None:
+    from sentencepiece import SentencePieceProcessor
+    from transformers import AutoTokenizer
+
+    pieces = SentencePieceProcessor(model_file=str(unconverted / "spm.model"))
+    tokenizer = load_tokenizer(resolve(str(unconverted)))
+    ids = tokenizer(text)["input_ids"]
+    assert ids == [tokenizer.cls_token_id, *pieces.encode(text), tokenizer.sep_token_id]
+    assert tokenizer.unk_token_id not in ids
+    assert tokenizer.decode(ids, skip_special_tokens=True).split() == text.split()
+    tokenizer.save_pretrained(tmp_path)
+    shutil.copy(unconverted / "config.json", tmp_path)
+    assert AutoTokenizer.from_pretrained(tmp_path)(text)["input_ids"] == ids
+    assert load_tokenizer(resolve(str(tmp_path)))(text)["input_ids"] == ids
+
+
+@pytest.mark.parametrize(("choice", "marks"), [("token", 2), ("space", 0)])
+def test_bytes_and_the_rule_for_line_breaks_go_together(
+    unconverted: Path, choice: LineBreaks, marks: int
+) -> None:
+    tokenizer = load_tokenizer(resolve(str(unconverted)), choice)
+    ids = tokenizer("amor ♪\n\n¿mar")["input_ids"]
+    assert tokenizer.unk_token_id not in ids
+    assert tokenizer.convert_ids_to_tokens(ids).count(LINE_BREAK_TOKEN) == marks
+
+
+def test_a_tokenizer_that_was_converted_without_bytes_stays_as_its_model_learned_it(
+    unconverted: Path, tmp_path: Path
+) -> None:
+    from transformers import AutoTokenizer
+
+    converted = AutoTokenizer.from_pretrained(unconverted)
+    converted.save_pretrained(tmp_path)
+    shutil.copy(unconverted / "config.json", tmp_path)
+    ids = load_tokenizer(resolve(str(tmp_path)))("¿mar")["input_ids"]
+    assert ids == converted("¿mar")["input_ids"]
+    assert converted.unk_token_id in ids
 
 
 def test_both_orders_can_be_put_into_one_table(family: Family) -> None:
