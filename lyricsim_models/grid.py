@@ -111,6 +111,7 @@ class Attempt:
         development: combined score on the validation split, 0 to 1; None unless complete.
         test: combined score on the test split; None unless complete.
         failure: the last words of a failed run.
+        precision: its mixed precision; None where it was not recorded.
     """
 
     number: int
@@ -119,6 +120,27 @@ class Attempt:
     development: float | None = None
     test: float | None = None
     failure: str = ""
+    precision: str | None = None
+
+
+def precisions(attempts: Iterable[Attempt]) -> set[str]:
+    """The mixed precisions that finished runs were made in."""
+    return {a.precision for a in attempts if a.state == "complete" and a.precision is not None}
+
+
+def refuse_other_precision(attempts: Iterable[Attempt], precision: str | None) -> None:
+    """Refuse a run whose score does not compare with those of the search.
+
+    Raises:
+        UserError: names both precisions.
+    """
+    others = precisions(attempts) - {precision}
+    if precision is not None and others:
+        raise UserError(
+            f"a run in mixed precision {precision!r}, finished ones in {', '.join(sorted(others))}",
+            "one precision for all runs of a search",
+            "start this worker again with the others' --launcher or Accelerate configuration",
+        )
 
 
 def runs_to_enter(runs: Iterable[GridRun], attempts: Sequence[Attempt], most_attempts: int) -> list[GridRun]:

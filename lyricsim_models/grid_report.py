@@ -43,13 +43,19 @@ def as_json(row: PointSummary) -> dict[str, object]:
     }
 
 
-def best_command(rows: Sequence[PointSummary], shared: Sequence[str], output: Path) -> str:
+def best_command(
+    rows: Sequence[PointSummary],
+    shared: Sequence[str],
+    output: Path,
+    launcher: Sequence[str] = ("accelerate", "launch"),
+) -> str:
     """The command that trains the best point again, with the seeds it was chosen by.
 
     Args:
         rows: of a grid search, best first.
         shared: options of ``training/finetune.py`` that all runs of the search have.
         output: folder of the search.
+        launcher: program that starts training, with its first arguments.
 
     Raises:
         UserError: no run has finished.
@@ -57,8 +63,9 @@ def best_command(rows: Sequence[PointSummary], shared: Sequence[str], output: Pa
     best = _winner(rows)
     run = GridRun(best.model, best.point, best.seeds[0])
     settings = run.options()[:-1] + [str(seed) for seed in best.seeds]
-    launcher = ["accelerate", "launch", "training/finetune.py"]
-    return shlex.join([*launcher, *shared, *settings, "--output", str(output / "best")])
+    return shlex.join(
+        [*launcher, "training/finetune.py", *shared, *settings, "--output", str(output / "best")]
+    )
 
 
 def draw_grid(rows: Sequence[PointSummary], path: Path) -> None:

@@ -179,13 +179,22 @@ class GridStudy:
             ended.set()
             thread.join()
 
-    def complete(self, claim: Claim, development: float, test: float | None, folder: str) -> bool:
+    def complete(
+        self, claim: Claim, development: float, test: float | None, folder: str, precision: str | None = None
+    ) -> bool:
         """Enter a run's scores.
+
+        Args:
+            claim: of the run.
+            development: combined score on the validation split, 0 to 1.
+            test: the same on the test split; None where there is none.
+            folder: of the run.
+            precision: its mixed precision; None where it is not known.
 
         Returns:
             False if the run was taken from this worker in the meantime, since it seemed dead.
         """
-        return self._tell(claim, {"test": test, "folder": folder}, development)
+        return self._tell(claim, {"test": test, "folder": folder, "mixed_precision": precision}, development)
 
     def fail(self, claim: Claim, failure: str) -> bool:
         """Enter that a run ended in an error; it is not tried again."""
@@ -238,4 +247,5 @@ def _attempt(trial: FrozenTrial) -> Attempt:
         development=trial.value if trial.state is TrialState.COMPLETE else None,
         test=outcome.get("test"),
         failure=outcome.get(_FAILURE, ""),
+        precision=outcome.get("mixed_precision"),
     )

@@ -42,6 +42,14 @@ def read_scores(folder: Path) -> tuple[float, float | None] | None:
     return None if development is None else (float(development), test)
 
 
+def read_precision(folder: Path) -> str | None:
+    """The mixed precision that a run was made in; None where it does not say."""
+    try:
+        return str(json.loads((folder / "run.json").read_text("utf-8"))["topology"]["mixed_precision"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def failure_of(status: int, log: Path) -> str:
     """The exit status and the last lines of a run's log."""
     lines = [line for line in log.read_text("utf-8", errors="replace").splitlines() if line.strip()]

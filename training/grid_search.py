@@ -11,7 +11,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -27,14 +27,23 @@ from lyricsim_models.grid import (
     given_up,
     grid_runs,
     points_of,
+    precisions,
     refuse_bad_search,
+    refuse_other_precision,
     summarise,
 )
 from lyricsim_models.grid_report import COLUMNS, as_json, best_command, draw_grid, table_row
-from lyricsim_models.registry import paper_models, resolve
+from lyricsim_models.registry import canonical_name, paper_models
 from lyricsim_models.study import Claim, GridStudy
 from lyricsim_models.study_storage import is_journal
-from lyricsim_models.subruns import discard_weights, failure_of, lost_its_port, read_scores, run_logged
+from lyricsim_models.subruns import (
+    discard_weights,
+    failure_of,
+    lost_its_port,
+    read_precision,
+    read_scores,
+    run_logged,
+)
 from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table
 
@@ -106,7 +115,7 @@ def check_options(options: argparse.Namespace, reporting: bool) -> None:
             "the journal of a search that was begun",
             "begin one with --dataset, or correct --output or --storage",
         )
-    program = shlex.split(options.launcher)[:1]
+    program = launcher_of(options)[:1]
     if not reporting and not (program and shutil.which(program[0])):
         raise UserError(
             f"--launcher {options.launcher!r} names no program",
@@ -151,7 +160,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--launcher",
-        default=f"{shlex.quote(sys.executable)} -m accelerate.commands.launch",
         help="program that starts training/finetune.py (default: accelerate launch); several workers of "
         "several processes on one machine need --main_process_port 0, since all would take port 29500",
     )
@@ -177,17 +185,41 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def launcher_of(options: argparse.Namespace) -> list[str]:
+    """The program that starts training, with its first arguments."""
+    if options.launcher is None:
+        return [sys.executable, "-m", "accelerate.commands.launch"]
+    return shlex.split(options.launcher)
+
+
+def best_launcher(given: str | None, found: Collection[str]) -> list[str]:
+    """What to start the winner's training with: the launcher given, in the precision of the search."""
+    words = ["accelerate", "launch"] if given is None else shlex.split(given)
+    is_silent = "accelerate" in " ".join(words) and not any(w.startswith("--mixed_precision") for w in words)
+    return words + [word for p in found if is_silent and p != "no" for word in ("--mixed_precision", p)]
+
+
+def models_of(options: argparse.Namespace) -> list[str]:
+    """The models that were asked for, each by one name; a registry name, title and Hub id are one model.
+
+    Raises:
+        UserError: no such model, or one twice.
+    """
+    names = [canonical_name(model) for model in options.models or ()]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise UserError(f"--models names {', '.join(repeated)} twice", "each model once", "drop one of them")
+    return names
+
+
 def search(study: GridStudy, options: argparse.Namespace) -> None:
     """Make runs until none is left, waiting for those of other workers, which may die."""
-    models = options.models or [entry.name for entry in paper_models()]
-    for model in models:
-        resolve(model)
+    models = models_of(options) or [entry.name for entry in paper_models()]
     points = points_of(options.batch_sizes, options.weight_decays, options.learning_rates)
     refuse_bad_search(points, options.seeds)
     runs = grid_runs(models, points, options.seeds)
     shared = ["--dataset", options.dataset, "--config", options.config, *options.finetune]
     study.agree_on({"options": shared})
-    command = (*shlex.split(options.launcher), str(FINETUNE), *shared)
+    command = (*launcher_of(options), str(FINETUNE), *shared)
     worker = Worker(command, options.output, min(5.0, options.interval), options.discard_weights)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _interrupt)
@@ -218,7 +250,8 @@ def make_run(study: GridStudy, claim: Claim, worker: Worker) -> None:
     """Train one model; its scores or its failure go into the study.
 
     Raises:
-        UserError: another launch on this machine holds the run's port; the run is given back.
+        UserError: another launch on this machine holds the run's port, or the run was made in another
+            precision than those before it; it is given back.
         Interrupted: likewise given back.
     """
     name = f"{claim.number:04d}_{claim.run.key}"
@@ -233,7 +266,9 @@ def make_run(study: GridStudy, claim: Claim, worker: Worker) -> None:
             if scores is None:
                 known = study.fail(claim, failure_of(status, log))
             else:
-                known = study.complete(claim, *scores, str(folder))
+                precision = read_precision(folder)
+                refuse_other_precision(study.attempts(), precision)
+                known = study.complete(claim, *scores, str(folder), precision)
     except (Interrupted, UserError):
         study.release(claim)
         raise
@@ -255,13 +290,15 @@ def _port_is_taken(log: Path) -> UserError:
 
 def report(study: GridStudy, options: argparse.Namespace) -> None:
     """Print the table or the winner's command, or draw the plot."""
-    chosen = [a for a in study.attempts() if not options.models or a.run.model in options.models]
+    models = models_of(options)
+    chosen = [a for a in study.attempts() if not models or a.run.model in models]
     rows = summarise(chosen)
     if options.plot:
         draw_grid(rows, options.plot)
         print(f"drawn: {options.plot}", file=sys.stderr)
     if options.best:
-        print(best_command(rows, study.search().get("options", []), options.output))
+        launcher = best_launcher(options.launcher, precisions(chosen))
+        print(best_command(rows, study.search().get("options", []), options.output, launcher))
     elif options.json:
         print_json([as_json(row) for row in rows])
     elif not options.plot or options.table:

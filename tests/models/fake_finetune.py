@@ -19,6 +19,8 @@ if rate == float(os.environ.get("FAKE_FAILING_RATE", "-1")):
 output.mkdir(parents=True)
 score = 0.5 + batch / 100 - rate
 (output / "model.safetensors").write_bytes(b"weights")
+precision = os.environ.get("FAKE_PRECISION", "no")
+(output / "run.json").write_text(json.dumps({"topology": {"mixed_precision": precision}}))
 (output / "metrics.json").write_text(
     json.dumps({"validation": {"combined_score": score}, "test": {"combined_score": score - 0.1}})
 )

@@ -133,7 +133,7 @@ def test_the_best_command_trains_the_winner_with_its_seeds_and_options(tmp_path)
     journal = str(tmp_path / "journal.log")
     options = ("--weight-decays", "0.01", "--seeds", "1", "2", "--discard-weights", "--", "--epochs", "2")
     assert run(tmp_path, journal, *SMALL, *options).returncode == 0
-    best = shlex.split(run(tmp_path, journal, "--best").stdout)
+    best = shlex.split(run(tmp_path, journal, "--best", "--launcher", "accelerate launch").stdout)
     assert best == [
         *("accelerate", "launch", "training/finetune.py", "--dataset", "d", "--config", "filtered"),
         *("--epochs", "2", "--model", "bertin", "--global-batch-size", "16", "--weight-decay", "0.01"),
@@ -145,6 +145,47 @@ def test_the_best_command_trains_the_winner_with_its_seeds_and_options(tmp_path)
     refused = run(tmp_path, journal, "--plot", str(tmp_path / "grid.jpg"))
     assert refused.returncode != 0
     assert "a name ending in .png, .svg, .pdf" in refused.stderr
+
+
+def test_runs_of_another_precision_are_refused_and_given_back(tmp_path):
+    journal = str(tmp_path / "journal.log")
+    options = (*SMALL, "--weight-decays", "0.01")
+    assert run(tmp_path, journal, *options[:-1], "0.1", FAKE_PRECISION="bf16").returncode == 0
+    other = run(tmp_path, journal, *options)
+    assert other.returncode != 0
+    assert "a run in mixed precision 'no', finished ones in bf16" in other.stderr
+    states = [a.state for a in GridStudy(journal, "lyricsim-grid").attempts()]
+    assert (states.count("complete"), states.count("released")) == (4, 1)
+    assert run(tmp_path, journal, *options, FAKE_PRECISION="bf16").returncode == 0
+    best = run(tmp_path, journal, "--best", "--launcher", "accelerate launch --num_processes 2").stdout
+    assert best.startswith(
+        "accelerate launch --num_processes 2 --mixed_precision bf16 training/finetune.py --dataset d "
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "found", "launcher"),
+    [
+        (None, {"no"}, "accelerate launch"),
+        (None, {"bf16"}, "accelerate launch --mixed_precision bf16"),
+        ("accelerate launch --mixed_precision=fp16", {"fp16"}, "accelerate launch --mixed_precision=fp16"),
+        ("torchrun --nproc-per-node 2", {"bf16"}, "torchrun --nproc-per-node 2"),
+    ],
+)
+def test_the_winner_is_started_as_the_search_was(given, found, launcher):
+    assert shlex.join(grid_search.best_launcher(given, found)) == launcher
+
+
+def test_a_model_is_one_model_by_whatever_name(tmp_path):
+    journal = str(tmp_path / "journal.log")
+    options = ("--dataset", "d", "--batch-sizes", "8", "--learning-rates", "1e-5", "--weight-decays", "0.1")
+    for name in ("maria-base", "MarIA base", "PlanTL-GOB-ES/roberta-base-bne"):
+        assert run(tmp_path, journal, *options, "--models", name).returncode == 0
+        assert json.loads(run(tmp_path, journal, "--table", "--json", "--models", name).stdout)
+    assert [a.run.model for a in GridStudy(journal, "lyricsim-grid").attempts()] == ["maria-base"]
+    twice = run(tmp_path, journal, *options, "--models", "maria-base", "MarIA base")
+    assert twice.returncode != 0
+    assert "--models names maria-base twice" in twice.stderr
 
 
 def test_a_stopped_worker_gives_its_run_back_and_ends_its_training(tmp_path):
