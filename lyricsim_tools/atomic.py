@@ -74,10 +74,14 @@ def atomic_folder(target: Path) -> Iterator[Path]:
     call wrote (their names stand in a hidden manifest inside it). Two builds of one target wait for
     each other.
 
+    A link to a folder stays one: what it leads to is replaced.
+
     Raises:
-        UserError: ``target`` is a file, or holds files that are not ours, when the block begins or ends.
+        UserError: ``target`` is a file, the folder that this process is in, or holds files that are not ours,
+            when the block begins or ends.
     """
-    target = Path(os.path.abspath(target))
+    target = Path(target).resolve()
+    _refuse_current_folder(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(target.parent / f".{target.name}.lock"):
         _restore_interrupted_swap(target)
@@ -92,6 +96,15 @@ def atomic_folder(target: Path) -> Iterator[Path]:
             _swap(partial, target)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
+
+
+def _refuse_current_folder(target: Path) -> None:
+    if target.exists() and Path.cwd().is_relative_to(target):
+        raise UserError(
+            f"{target} is the folder this command runs in, or one above it",
+            "another folder, since an output is replaced as a whole",
+            "choose another output name, or run the command from outside",
+        )
 
 
 def refuse_foreign_files(target: Path) -> None:
@@ -117,7 +130,16 @@ def _relative_files(folder: Path) -> set[str]:
 
 def _files_in_manifest(folder: Path) -> set[str]:
     manifest = folder / MANIFEST_NAME
-    return set(json.loads(manifest.read_text("utf-8"))) if manifest.is_file() else set()
+    if not manifest.is_file():
+        return set()
+    try:
+        return set(json.loads(manifest.read_text("utf-8")))
+    except (ValueError, TypeError) as error:
+        raise UserError(
+            f"{manifest} cannot be read: {error}",
+            "the list of files as this program wrote it",
+            "choose another output name, or move the folder away; nothing was changed",
+        ) from error
 
 
 def _seal(folder: Path) -> None:

@@ -169,3 +169,35 @@ def test_a_kill_between_the_two_renames_loses_nothing_and_its_rest_is_taken_away
         build(tmp_path / "out", text=None)
     assert (tmp_path / "out" / "inner" / "data.txt").read_text() == "old"
     assert list(tmp_path.glob(".out.*.partial")) == [others]
+
+
+def test_a_link_to_a_folder_stays_one_and_its_folder_is_replaced(tmp_path):
+    (tmp_path / "disk").mkdir()
+    link = tmp_path / "lyricsim"
+    link.symlink_to(tmp_path / "disk" / "lyricsim")
+    for content in ("first", "second", "third"):
+        with atomic.atomic_folder(link) as folder:
+            (folder / "data.txt").write_text(content)
+        assert link.is_symlink()
+        assert (tmp_path / "disk" / "lyricsim" / "data.txt").read_text() == content
+    assert {p.name for p in tmp_path.iterdir()} == {"disk", "lyricsim"}
+
+
+@pytest.mark.parametrize("below", ["", "inner"])
+def test_the_folder_one_is_in_is_not_replaced(tmp_path, monkeypatch, below):
+    (tmp_path / "out" / below).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "out" / below)
+    with (
+        pytest.raises(UserError, match="is the folder this command runs in"),
+        atomic.atomic_folder(tmp_path / "out"),
+    ):
+        pass
+    assert Path.cwd() == tmp_path / "out" / below
+
+
+def test_a_list_of_files_that_is_not_ours_is_refused_with_its_name(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / atomic.MANIFEST_NAME).write_text("{")
+    with pytest.raises(UserError, match="cannot be read"), atomic.atomic_folder(tmp_path / "out"):
+        pass
+    assert (tmp_path / "out" / atomic.MANIFEST_NAME).read_text() == "{"
