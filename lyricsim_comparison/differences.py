@@ -60,6 +60,9 @@ def checked_systems(
 ) -> Systems:
     """The systems in an order of rows that depends neither on the order given nor on which system is first.
 
+    Only a table that is its own mirror image, each row having its twin with the systems exchanged, cannot
+    tell which of them is first.
+
     Raises:
         ValueError: bad input, see :func:`.inputs.as_scores`, or fewer than two rows.
     """
@@ -67,8 +70,15 @@ def checked_systems(
     first, second, gold = checked_columns(dict(zip(INPUT_NAMES, columns, strict=True))).values()
     refuse_too_few(len(gold))
     songs = None if clusters is None else as_song_codes(clusters, len(gold))
-    order = np.lexsort((np.abs(first / 2 - second / 2), first / 2 + second / 2, gold))
+    order = _canonical_order(first, second, gold)
     return Systems(first[order], second[order], gold[order], None if songs is None else songs[order])
+
+
+def _canonical_order(first: np.ndarray, second: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    unordered = (np.minimum(first, second), np.maximum(first, second), gold)
+    by_first, by_second = np.lexsort((first, *unordered)), np.lexsort((second, *unordered))
+    # A row and its mirror image tie but for this: the lower sequence of scores leads, whichever it is.
+    return by_first if first[by_first].tolist() <= second[by_second].tolist() else by_second
 
 
 def compare(
@@ -111,6 +121,12 @@ def compare_with(
     systems = checked_systems(predictions1, predictions2, references, clusters)
     if constant := systems.constant_sides():
         report_constant(constant, options.undefined)
+    return compare_systems(systems, options)
+
+
+def compare_systems(systems: Systems, options: CompareOptions) -> dict[str, Any]:
+    """:func:`compare` of checked systems: NaN, and no report, where a side is constant."""
+    if systems.constant_sides():
         return _undefined(options, systems.songs)
     point = systems.differences()
     statistic = PairedDifferences(systems)

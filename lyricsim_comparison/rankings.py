@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .correlations import SCORE_NAMES
-from .differences import compare
-from .inputs import refusal
+from .correlations import SCORE_NAMES, is_constant, report_constant
+from .differences import CompareOptions, checked_systems, compare_systems
+from .inputs import checked_columns, refusal, refuse_too_few
 from .significance import holm
 
 
@@ -29,7 +29,8 @@ def compare_all(
         p-value (with ``clusters`` its bootstrap p-value) after Holm's correction over all defined pairs.
 
     Raises:
-        ValueError: fewer than two systems, or bad input or options.
+        ValueError: fewer than two systems, or bad input or options; a constant side under
+            ``undefined="raise"``. Warnings and errors call a system by its name.
 
     Example:
         >>> gold = [0, 1, 2, 3, 4, 5]
@@ -39,8 +40,13 @@ def compare_all(
     """
     if len(systems) < 2:
         raise refusal(f"{len(systems)} systems", "at least two to compare", "pass name → predictions of each")
+    checked = CompareOptions(**options)
+    scores, gold = _checked_scores(systems, references, checked)
     pairs = list(itertools.combinations(systems, 2))
-    found = [compare(systems[one], systems[other], references, clusters, **options) for one, other in pairs]
+    found = [
+        compare_systems(checked_systems(scores[one], scores[other], gold, clusters), checked)
+        for one, other in pairs
+    ]
     source = "permutation_pvalue" if clusters is None else "bootstrap_pvalue"
     corrected = {
         f"{name}_holm_pvalue": _holm_of_defined(np.array([row[f"{name}_{source}"] for row in found]))
@@ -52,6 +58,20 @@ def compare_all(
         | {name: float(values[position]) for name, values in corrected.items()}
         for position, ((one, other), row) in enumerate(zip(pairs, found, strict=True))
     ]
+
+
+def _checked_scores(
+    systems: Mapping[str, object], references: object, options: CompareOptions
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Each system's scores and the references; those that are constant are reported once."""
+    columns = checked_columns(
+        {f"system {name!r}": values for name, values in systems.items()} | {"references": references}
+    )
+    *scores, gold = columns.values()
+    refuse_too_few(len(gold))
+    if constant := [name for name, side in columns.items() if is_constant(side)]:
+        report_constant(constant, options.undefined)
+    return dict(zip(systems, scores, strict=True)), gold
 
 
 def _holm_of_defined(p_values: np.ndarray) -> np.ndarray:

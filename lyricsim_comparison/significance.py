@@ -25,7 +25,9 @@ def williams_p_value(first: float, second: float, between: float, rows: int) -> 
         rows: number of rows, independent of each other.
 
     Returns:
-        The p-value; 1 where the coefficients are equal, NaN for fewer than four rows.
+        The p-value; 1 where the coefficients are equal, 0 where they are 1 and -1. NaN for fewer than four
+        rows and, else, where ``between`` is 1 or -1: both are one system in two scales, and the statistic's
+        limit depends on the direction from which it is approached.
 
     Example:
         >>> round(williams_p_value(first=0.5, second=0.4, between=0.1, rows=103), 3)
@@ -33,15 +35,21 @@ def williams_p_value(first: float, second: float, between: float, rows: int) -> 
     """
     if rows < 4 or any(math.isnan(value) for value in (first, second, between)):
         return math.nan
-    if abs(first - second) <= ROUND_OFF:
+    mean, half = (first + second) / 2, abs(first - second) / 2
+    if half <= ROUND_OFF / 2:
         return 1.0
-    determinant = max(0.0, 1 - first**2 - second**2 - between**2 + 2 * first * second * between)
-    mean = (first + second) / 2
-    spread = 2 * (rows - 1) / (rows - 3) * determinant + mean**2 * (1 - between) ** 3
+    if half >= 1 - ROUND_OFF / 2:
+        return 0.0
+    if 1 - abs(between) <= ROUND_OFF:
+        return math.nan
+    alike, opposed = 1 - between, 1 + between
+    # 1 - r1^2 - r2^2 - r12^2 + 2 r1 r2 r12, with its small factors apart, so that none is lost to rounding.
+    determinant = max(0.0, opposed * (alike - 2 * half**2) - 2 * mean**2 * alike)
+    spread = 2 * (rows - 1) / (rows - 3) * determinant + mean**2 * alike**3
     if spread == 0:
         return 0.0
-    statistic = (first - second) * math.sqrt((rows - 1) * (1 + between) / spread)
-    return float(2 * stdtr(rows - 3, -abs(statistic)))
+    statistic = 2 * half * math.sqrt((rows - 1) * opposed / spread)
+    return float(2 * stdtr(rows - 3, -statistic))
 
 
 def permutation_p_values(

@@ -156,12 +156,23 @@ def _one_kind_of_id(ids: np.ndarray) -> np.ndarray:
     if kinds <= {str}:
         return ids.astype(str)
     if kinds <= {int}:
-        return ids.astype(np.int64)
+        return _whole_ids(ids)
     raise refusal(
         f"clusters holds ids of type {', '.join(sorted(kind.__name__ for kind in kinds))}",
         "ids that are all strings or all integers, none missing",
         "convert both id columns to strings",
     )
+
+
+def _whole_ids(ids: np.ndarray) -> np.ndarray:
+    try:
+        return ids.astype(np.int64)
+    except OverflowError as error:
+        raise refusal(
+            "clusters holds integers beyond 64 bits",
+            "ids that are all strings or all integers of 64 bits",
+            "convert both id columns to strings",
+        ) from error
 
 
 def _as_array(values: Any, name: str) -> np.ndarray:
@@ -241,7 +252,17 @@ def _doubles_of_objects(column: np.ndarray, name: str) -> np.ndarray:
     if bad:
         raise _not_numbers(column, name, bad)
     _refuse_beyond_doubles([value for value in column if isinstance(value, int)], name)
-    return np.array([float(value) for value in column], dtype=np.float64)
+    return np.array([_as_double(value) for value in column], dtype=np.float64)
+
+
+def _as_double(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        # A signalling NaN of the decimal module.
+        return math.nan
 
 
 def _is_real(value: object) -> bool:
@@ -251,7 +272,7 @@ def _is_real(value: object) -> bool:
 
 
 def _refuse_beyond_doubles(integers: np.ndarray | Sequence[int], name: str) -> None:
-    if len(integers) and max(-int(min(integers)), int(max(integers))) > _EXACT_INTEGERS:
+    if len(integers) and max(-int(np.min(integers)), int(np.max(integers))) > _EXACT_INTEGERS:
         raise refusal(
             f"{name} holds integers beyond 2**53, which a double cannot tell apart",
             "scores, not ids or hashes",

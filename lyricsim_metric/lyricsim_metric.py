@@ -30,7 +30,8 @@ Args:
     ci_method: "bca" (default) or "percentile".
     n_resamples: tables drawn for the intervals (default 9999).
     seed: of the private generator that draws them (default 0).
-    clusters: the ids of the two songs of every row, shape (n, 2); intervals then resample songs.
+    clusters: the ids of the two songs of every row, shape (n, 2); intervals then resample songs,
+        so it is refused without confidence_level, as are ci_method and n_resamples.
     p_values: whether to add the two p-values of no correlation (default False).
     undefined: what a constant side does: "nan" (default) gives NaN and one warning, "raise" an error.
 Returns:

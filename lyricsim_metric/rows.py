@@ -61,7 +61,7 @@ class CheckedRows:
             The scores; None in a process other than the first.
 
         Raises:
-            ValueError: bad input or options; rows added before are kept.
+            ValueError: bad input or options; a single process keeps the rows added before.
         """
         names = self._feature_names()  # type: ignore[attr-defined]
         options = self.options_type(**{name: value for name, value in others.items() if name not in names})
@@ -72,7 +72,7 @@ class CheckedRows:
             self._refuse_incomplete(rows, clusters)
             if rows is not None and not len(self):  # type: ignore[arg-type]
                 return self._compute(**rows, clusters=clusters, options=options)  # type: ignore[attr-defined]
-        with self._round_of_processes():
+        with self._round_of_processes(kept=len(self) if self.num_process == 1 else 0):  # type: ignore[arg-type]
             return super().compute(**(rows or {}), clusters=clusters, options=options)  # type: ignore[misc]
 
     def _columns(self, named: Mapping[str, object]) -> dict[str, object]:
@@ -89,22 +89,40 @@ class CheckedRows:
             as_song_codes(clusters, count)
 
     @contextlib.contextmanager
-    def _round_of_processes(self) -> Iterator[None]:
-        """Leave nothing behind that the next use of this module could meet.
+    def _round_of_processes(self, kept: int) -> Iterator[None]:
+        """Leave nothing behind that the next use of this module could meet, but the rows it is to keep.
 
-        evaluate keeps its files and locks if scoring fails; and a process that is quicker than the first
-        would take the locks of the next table while the first still waits for those of this one.
+        evaluate keeps its files and locks if scoring fails, and loses the rows; and a process that is quicker
+        than the first would take the locks of the next table while the first still waits for those of this
+        one.
+
+        Args:
+            kept: how many of the first rows to add again if scoring fails.
         """
+        rows: dict[str, np.ndarray] = {}
         try:
             yield
         except Exception:
-            self.data = None
-            # The first process's lock is the last to go: the others wait for it.
-            for lock, path in reversed(list(zip(self.filelocks or (), self.file_paths or (), strict=True))):
-                Path(path).unlink(missing_ok=True)
-                lock.release()
+            rows = self._first_rows(kept)
+            self._drop_files()
             raise
         finally:
             self.filelocks = self.file_paths = None
             self._round += 1
             self._module_info.experiment_id = f"{self._experiment}-{self._round}"
+            if rows:
+                super().add_batch(**rows)  # type: ignore[misc]
+
+    def _first_rows(self, count: int) -> dict[str, np.ndarray]:
+        """Rows that evaluate has taken out of its writer; none where it hasn't."""
+        if not count or self.data is None:
+            return {}
+        names = self._feature_names()  # type: ignore[attr-defined]
+        return {name: np.array(self.data[name][:count]) for name in names}
+
+    def _drop_files(self) -> None:
+        self.data = None
+        # The first process's lock is the last to go: the others wait for it.
+        for lock, path in reversed(list(zip(self.filelocks or (), self.file_paths or (), strict=True))):
+            Path(path).unlink(missing_ok=True)
+            lock.release()

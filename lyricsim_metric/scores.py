@@ -8,9 +8,12 @@ import numpy as np
 
 from .correlations import SCORE_NAMES as SCORE_NAMES
 from .correlations import p_value, pearson_and_spearman
-from .inputs import as_song_codes, checked_pair
+from .inputs import as_song_codes, checked_pair, refusal
 from .intervals import Options, bootstrap_intervals
 from .resampling import WeightedScores, design_of
+
+# Not the seed, which one script hands to everything that takes one.
+_OF_INTERVALS = ("ci_method", "n_resamples")
 
 
 @dataclass(frozen=True)
@@ -19,9 +22,18 @@ class ScoreOptions(Options):
 
     Args:
         p_values: whether to add the p-values of both coefficients, which take rows as independent.
+
+    Raises:
+        ValueError: a value out of its range, or a setting of intervals without ``confidence_level``.
     """
 
     p_values: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.confidence_level is None:
+            unused = [name for name in _OF_INTERVALS if getattr(self, name) != getattr(Options, name)]
+            _refuse_unused(unused)
 
 
 def score(predictions: object, references: object, clusters: object = None, **options: Any) -> dict[str, Any]:
@@ -30,7 +42,8 @@ def score(predictions: object, references: object, clusters: object = None, **op
     Args:
         predictions: shape (n,) or (n, 1), any finite real scores, n ≥ 2.
         references: the same number of gold similarities.
-        clusters: the ids of the two songs of every row, shape (n, 2); intervals then resample songs.
+        clusters: the ids of the two songs of every row, shape (n, 2); intervals then resample songs. Only
+            with ``confidence_level``.
         options: the fields of :class:`.intervals.Options` and :class:`ScoreOptions`.
 
     Returns:
@@ -53,6 +66,8 @@ def score_with(
     """:func:`score` with options that were checked before."""
     x, y = checked_pair(predictions, references)
     songs = None if clusters is None else as_song_codes(clusters, len(x))
+    if options.confidence_level is None and songs is not None:
+        _refuse_unused(["clusters"])
     found = pearson_and_spearman(x, y, options.undefined)
     point = (found.pearson, found.spearmanr, found.combined_score)
     result: dict[str, Any] = {
@@ -65,6 +80,15 @@ def score_with(
         result["pearson_pvalue"] = p_value(found.pearson, len(x))
         result["spearmanr_pvalue"] = p_value(found.spearmanr, len(x))
     return result
+
+
+def _refuse_unused(names: Sequence[str]) -> None:
+    if names:
+        raise refusal(
+            f"{' and '.join(names)} without confidence_level",
+            "settings of intervals only where intervals are asked for",
+            f"pass confidence_level=0.95, or leave {' and '.join(names)} out",
+        )
 
 
 def _intervals(

@@ -81,6 +81,34 @@ def test_the_order_of_rows_does_not_matter(clustered):
         assert other[name] == pytest.approx(value, abs=1e-12)
 
 
+def mirrored_systems(twice=9):
+    """Rows beside their mirror images, in which both systems have changed places, some of them twice."""
+    first, second, gold = (side.round(1) for side in two_systems(30))
+    one = np.concatenate([first, second, first[:twice]])
+    return one, np.concatenate([second, first, second[:twice]]), np.concatenate([gold, gold, gold[:twice]])
+
+
+@pytest.mark.parametrize("twice", [0, 9])
+def test_the_order_of_rows_does_not_matter_beside_their_mirror_images(twice):
+    systems = mirrored_systems(twice)
+    one = compare(*systems, n_resamples=300)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(systems[0]))
+        other = compare(*(side[order] for side in systems), n_resamples=300)
+        for name, value in one.items():
+            assert other[name] == pytest.approx(value, abs=1e-12)
+
+
+def test_exchanging_the_systems_changes_signs_only_beside_mirror_images():
+    first, second, gold = mirrored_systems()
+    one = compare(first, second, gold, n_resamples=300)
+    other = compare(second, first, gold, n_resamples=300)
+    for name in SCORE_NAMES:
+        low, high = one[f"{name}_difference_ci"]
+        assert other[f"{name}_difference_ci"] == pytest.approx([-high, -low], abs=1e-12)
+        assert other[f"{name}_permutation_pvalue"] == one[f"{name}_permutation_pvalue"]
+
+
 def test_one_system_against_itself_is_no_different():
     first, _, gold = two_systems()
     found = compare(first, first, gold, n_resamples=200)
@@ -173,6 +201,32 @@ def test_williams_at_the_edges():
     assert math.isnan(williams_p_value(0.5, 0.4, 0.9, 3))
     assert math.isnan(williams_p_value(math.nan, 0.4, 0.9, 30))
     assert williams_p_value(1.0, -1.0, -1.0, 30) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_williams_has_no_p_value_of_a_system_against_its_own_reverse(seed):
+    first, _, gold = two_systems(seed=seed)
+    for reverse in (-first, 7 - 3 * first, 1 / 3 - first / 10):
+        found = compare(first, reverse, gold, confidence_level=None, n_resamples=100)
+        assert math.isnan(found["pearson_williams_pvalue"])
+        assert found["pearson_permutation_pvalue"] < 0.05
+
+
+@pytest.mark.parametrize("distance", [1e-11, 1e-9, 1e-6, 1e-4])
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+def test_williams_is_stable_near_a_reverse_and_its_limit_depends_on_the_direction(distance, share):
+    # The sum of both coefficients as a share of the largest that a correlation matrix allows.
+    half, rows = 0.3, 68
+    mean = share * math.sqrt(distance * (1 - half**2) / 2)
+    p = williams_p_value(mean + half, mean - half, -1 + distance, rows)
+    limit = half**2 / (1 - half**2) * (rows - 1) / ((rows - 1) / (rows - 3) * (1 - share**2) + share**2)
+    assert p == pytest.approx(2 * stats.t.sf(math.sqrt(limit), rows - 3), rel=1e-3)
+
+
+def test_williams_finds_nothing_in_the_rounding_of_one_system_in_two_scales():
+    assert williams_p_value(0.5, 0.5 - 1e-14, 1.0, 68) == 1.0
+    assert math.isnan(williams_p_value(0.5, 0.5 - 1e-9, 1.0, 68))
+    assert math.isnan(williams_p_value(0.5, 0.5 - 1e-9, 1 - 1e-15, 68))
 
 
 def all_swaps(first, second, gold):
@@ -268,6 +322,29 @@ def test_an_undefined_pair_is_not_counted_among_the_tests():
         rows = compare_all({"a": first, "b": second, "flat": np.ones(20)}, gold, n_resamples=100)
     assert rows[0]["pearson_holm_pvalue"] == rows[0]["pearson_permutation_pvalue"]
     assert math.isnan(rows[1]["pearson_holm_pvalue"])
+
+
+def test_a_constant_system_is_reported_once_and_by_its_name():
+    first, second, gold = two_systems(20)
+    systems = {"maria": first, "svm": np.ones(20), "bertin": second}
+    with pytest.warns(UserWarning, match="^system 'svm' is constant") as caught:
+        compare_all(systems, gold, n_resamples=100)
+    assert len(caught) == 1
+    with pytest.raises(ValueError, match=r"^system 'svm' is constant"):
+        compare_all(systems, gold, undefined="raise")
+
+
+@pytest.mark.parametrize(
+    ("systems", "message"),
+    [
+        ({"maria": [1, 2], "svm": [1, "2"]}, "system 'svm': 1 of 2 values are not real numbers"),
+        ({"maria": [1], "svm": [1, 2]}, "system 'maria' has 1 rows and references has 2"),
+        ({"references": [1], "svm": [1, 2]}, "system 'references' has 1 rows and references has 2"),
+    ],
+)
+def test_a_bad_system_is_refused_by_its_name(systems, message):
+    with pytest.raises(ValueError, match=message):
+        compare_all(systems, [1, 2])
 
 
 def test_one_system_alone_cannot_be_compared():

@@ -7,6 +7,7 @@ import evaluate
 import numpy as np
 import pytest
 import torch
+from filelock import FileLock
 from launch import IMPORT_EVALUATE, run
 from support import REPOSITORY
 
@@ -104,6 +105,8 @@ def test_an_input_of_another_name_is_refused(metric):
         ({"scale": -1}, "scale"),
         ({"clusters": [("a", "b")]}, "clusters has 1 rows"),
         ({"confidence_level": 95}, "confidence_level"),
+        ({"clusters": [("a", "b")] * 3}, "clusters without confidence_level"),
+        ({"n_resamples": 200}, "n_resamples without confidence_level"),
     ],
 )
 def test_a_bad_option_costs_no_rows(metric, options, message):
@@ -155,14 +158,56 @@ def test_rows_in_files_are_scored_as_rows_in_memory(tmp_path):
     assert not list(tmp_path.rglob("*.arrow"))
 
 
-def test_a_failure_leaves_no_file_and_no_lock_behind(tmp_path):
+@pytest.mark.parametrize("in_files", [False, True])
+def test_a_failure_keeps_the_rows_added_before_and_no_others(tmp_path, in_files):
+    settings = {"cache_dir": str(tmp_path)} if in_files else {}
+    metric = evaluate.load(str(REPOSITORY / "lyricsim_metric"), **settings)
+    metric.add_batch(predictions=[1, 1, 1], references=[1, 2, 3])
+    for rows in ({}, {"predictions": [1, 1], "references": [4, 5]}):
+        with pytest.raises(ValueError, match="constant"):
+            metric.compute(undefined="raise", **rows)
+        assert len(metric) == 3
+    metric.add_batch(predictions=[2, 3], references=[4, 4])
+    assert metric.compute() == score([1, 1, 1, 2, 3], [1, 2, 3, 4, 4])
+    assert len(metric) == 0
+
+
+def test_a_failure_leaves_no_file_and_no_lock_behind_but_those_of_the_kept_rows(tmp_path):
     metric = evaluate.load(str(REPOSITORY / "lyricsim_metric"), cache_dir=str(tmp_path))
     metric.add_batch(predictions=[1, 1, 1], references=[1, 2, 3])
+    (before,) = tmp_path.rglob("*.arrow")
     with pytest.raises(ValueError, match="constant"):
         metric.compute(undefined="raise")
-    assert not list(tmp_path.rglob("*.arrow"))
+    (kept,) = tmp_path.rglob("*.arrow")
+    assert kept != before
+    FileLock(f"{before}.lock").acquire(timeout=0)
     metric.add_batch(predictions=[1, 2, 3], references=[1, 2, 4])
-    assert metric.compute() == score([1, 2, 3], [1, 2, 4])
+    assert metric.compute() == score([1, 1, 1, 1, 2, 3], [1, 2, 3, 1, 2, 4])
+    assert not list(tmp_path.rglob("*.arrow"))
+
+
+def test_a_failure_of_several_processes_leaves_no_file_and_drops_the_rows(tmp_path):
+    run(IMPORT_EVALUATE + FAILING_RANKS, tmp_path)
+    assert not list(tmp_path.rglob("*.arrow"))
+
+
+FAILING_RANKS = """
+import multiprocessing
+
+def run(rank):
+    metric = evaluate.load("lyricsim_metric", num_process=2, process_id=rank, experiment_id="flat")
+    metric.add_batch(predictions=[1, 1], references=[1, 2])
+    try:
+        assert metric.compute(undefined="raise") is None and rank == 1
+    except ValueError as error:
+        assert rank == 0 and "constant" in str(error)
+    metric.add_batch(predictions=[1, 2], references=[1, 2])
+    found = metric.compute()
+    assert (found or {"pearson": 1})["pearson"] == 1
+
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    pool.map(run, range(2), chunksize=1)
+"""
 
 
 NO_CONNECTIONS = """

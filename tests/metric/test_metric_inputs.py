@@ -2,6 +2,7 @@
 
 import decimal
 import fractions
+import time
 
 import numpy as np
 import pandas as pd
@@ -83,6 +84,11 @@ def test_booleans_are_scores(given):
         (None, r"predictions is None"),
         ([2**53 + 1, 0], r"integers beyond 2\*\*53"),
         ([-(10**30), 0], r"integers beyond 2\*\*53"),
+        (np.array([0, -(2**53) - 1]), r"integers beyond 2\*\*53"),
+        (np.array([2**64 - 1, 0], dtype=np.uint64), r"integers beyond 2\*\*53"),
+        ([0.5, fractions.Fraction(10**400)], r"infinity in 1 row: 1"),
+        ([0.5, fractions.Fraction(-(10**400), 3)], r"infinity in 1 row: 1"),
+        ([0.5, decimal.Decimal("sNaN")], r"NaN in 1 row: 1"),
     ],
 )
 def test_what_is_no_column_of_finite_numbers_is_refused_with_its_place_and_a_remedy(given, message):
@@ -90,6 +96,19 @@ def test_what_is_no_column_of_finite_numbers_is_refused_with_its_place_and_a_rem
         as_scores(given, "predictions")
     assert "expected:" in str(caught.value)
     assert "what to do:" in str(caught.value)
+
+
+def test_an_array_of_integers_is_checked_without_a_walk_in_python():
+    integers = np.arange(10**6) % 6
+
+    def seconds(given):
+        started = time.process_time()
+        as_scores(given, "predictions")
+        return time.process_time() - started
+
+    # Measured: 5 times as long as floats, which are not copied; 200 to 300 times if Python walks over them.
+    taken = min(seconds(integers) for _ in range(3))
+    assert taken < 40 * min(seconds(integers.astype(float)) for _ in range(3))
 
 
 def test_unequal_lengths_are_refused_and_nothing_is_broadcast():
@@ -135,11 +154,14 @@ def test_songs_are_numbered_in_the_order_of_their_ids(given):
         ([(1, None), (1, 3)], r"ids of type NoneType, int"),
         ([(1.5, 2.0), (1.0, 3.0)], r"ids of type float"),
         ([("a", "a"), ("a", "b")], r"pairs a song with itself in 1 row: 0"),
+        ([(2**70, 1), (1, 2)], r"integers beyond 64 bits"),
+        ([(-(2**70), 1), (1, 2)], r"integers beyond 64 bits"),
     ],
 )
 def test_what_is_no_pair_of_song_ids_is_refused(given, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message) as caught:
         as_song_codes(given, rows=2)
+    assert "what to do:" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,24 @@ def test_intervals_come_only_when_asked_for_and_scale_with_the_scores():
     assert {type(value) for value in values} == {float}
 
 
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"clusters": [("a", "b"), ("a", "c"), ("b", "c")]}, "clusters"),
+        ({"ci_method": "percentile", "n_resamples": 200}, "ci_method and n_resamples"),
+    ],
+)
+def test_a_setting_of_intervals_without_intervals_is_refused(options, named):
+    with pytest.raises(ValueError, match=f"{named} without confidence_level") as caught:
+        score([1, 2, 3], [1, 2, 4], **options)
+    assert "pass confidence_level=0.95" in str(caught.value)
+
+
+def test_defaults_spelt_out_and_a_seed_need_no_interval():
+    plain = score([1, 2, 3], [1, 2, 4])
+    assert score([1, 2, 3], [1, 2, 4], seed=7, ci_method="bca", n_resamples=9999) == plain
+
+
 def test_p_values_come_only_when_asked_for_and_do_not_scale():
     x, y = noisy_table(noise=4)
     found = score(x, y, p_values=True, scale=100)
