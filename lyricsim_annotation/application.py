@@ -110,7 +110,7 @@ class Application:
             return self._note(HTTPStatus.NOT_FOUND, "lost")
         fields = form_fields(request.body) or {}
         token = forgery_token(self.store.campaign.secret, rater.token)
-        if not is_same_origin(request.headers) or not same(fields.get("token", ""), token):
+        if not is_same_origin(request.headers, self.hosts) or not same(fields.get("token", ""), token):
             return self.refuse(HTTPStatus.FORBIDDEN)
         outcome = self._answer(rater, fields) if action == "answer" else self._undo(rater, fields)
         if outcome is None:

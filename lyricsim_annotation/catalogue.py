@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 from lyricsim_annotation.records import SongText, is_song_id
 from lyricsim_dataset.configurations import WHOLE
 from lyricsim_dataset.loading import built_folder
+from lyricsim_models.pair_table import is_identity, is_lyric
 from lyricsim_models.streams import read_rows
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.loading import fresh_cache
@@ -62,8 +64,8 @@ def read_catalogue(source: str) -> Catalogue:
             the columns ``id`` and ``lyric`` (or ``song_id``, ``lyrics``), perhaps ``title`` and ``artist``.
 
     Raises:
-        UserError: it cannot be read, lacks a column, has fewer than two songs, an empty lyric, no id or one
-            id twice: which row.
+        UserError: it cannot be read, lacks a column, has fewer than two songs, an empty lyric, no id, one
+            id twice or something else than texts: which row.
     """
     songs = sorted(_songs(dataset_rows(source, "songs"), source), key=lambda song: song.song_id)
     if len(songs) < 2:
@@ -86,13 +88,19 @@ def dataset_rows(source: str, config: str) -> Iterable[Row]:
         return read_rows(path)
     if path.is_dir():
         return _loaded_rows(str(built_folder(path)), config, local=True)
-    if source.count("/") == 1 and not path.suffix:
+    if is_dataset(source):
         return _loaded_rows(source, config, local=False)
     raise UserError(
         f"{source} does not exist",
         "a CSV, JSONL or Parquet file, a built dataset folder, or a Hub id owner/name",
         "check the path",
     )
+
+
+def is_dataset(source: str) -> bool:
+    """Whether a source is a folder or a Hub id, which may hold ratings too, and not a file."""
+    path = Path(source).expanduser()
+    return path.is_dir() or (source.count("/") == 1 and not path.suffix and not path.is_file())
 
 
 def _loaded_rows(name: str, config: str, *, local: bool) -> list[Row]:
@@ -115,6 +123,7 @@ def _songs(rows: Iterable[Row], source: str) -> Iterator[SongText]:
     for number, row in enumerate(rows, start=1):
         values = {field: _value(row, names) for field, names in _NAMES.items()}
         _refuse_missing(row, number, source)
+        _refuse_other_kinds(values, number, source)
         song = SongText(*(str("" if value is None else value) for value in values.values()))
         _refuse_bad(song, number, seen.setdefault(song.song_id, number), source)
         yield song
@@ -132,6 +141,21 @@ def _refuse_missing(row: Row, number: int, source: str) -> None:
             "columns id and lyric (or song_id, lyrics), perhaps title and artist",
             "rename or add the columns",
         )
+
+
+def _refuse_other_kinds(values: Row, number: int, source: str) -> None:
+    for field, value in values.items():
+        is_good = is_lyric if field == "lyric" else is_identity
+        if not _is_blank(value) and not is_good(value):
+            raise UserError(
+                f"row {number} of {source} has the {field} {reprlib.repr(value)}",
+                "one text of whole characters; an id, a title or an artist may be a whole number",
+                "correct or drop the row",
+            )
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _refuse_bad(song: SongText, number: int, first: int, source: str) -> None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from lyricsim_annotation import export_cli, select_cli, serve_cli
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 
 _EPILOG = """the way of a campaign:
   lyricsim-annotate select --catalogue songs.csv --scorer lexical --pairs 300 --output chosen
@@ -29,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options) or 0)
-    except UserError as error:
-        sys.stderr.write(f"lyricsim-annotate: {error}\n")
+    except (UserError, OSError) as error:
+        sys.stderr.write(f"lyricsim-annotate: {explained(error)}\n")
         return 2
 
 

@@ -107,13 +107,16 @@ def read_campaign(path: Path, selection: Selection) -> Campaign:
     found = _campaign_rows(path)
     if found.get("format") != _FORMAT:
         raise _not_ours(path)
-    campaign = Campaign(
-        found["name"],
-        found["fingerprint"],
-        int(found["raters_per_pair"]),
-        found["organiser"],
-        found["secret"],
-    )
+    try:
+        campaign = Campaign(
+            found["name"],
+            found["fingerprint"],
+            int(found["raters_per_pair"]),
+            found["organiser"],
+            found["secret"],
+        )
+    except (KeyError, ValueError) as error:
+        raise _not_ours(path) from error
     if campaign.fingerprint != selection.fingerprint:
         raise UserError(
             f"{path} holds ratings of other pairs or texts than this folder's",

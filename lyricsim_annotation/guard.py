@@ -31,6 +31,11 @@ def allowed_hosts(host: str, names: Collection[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in (host, *own, *names))
 
 
+def is_host_name(text: str) -> bool:
+    """Whether a request can be addressed to this: a name or an address, without scheme, port and path."""
+    return text.isascii() and (_address(text) is not None or _hostname(text) == text.lower())
+
+
 def host_is_allowed(header: str | None, allowed: Collection[str]) -> bool:
     """Whether a ``Host`` header names this server.
 
@@ -39,12 +44,25 @@ def host_is_allowed(header: str | None, allowed: Collection[str]) -> bool:
     return _hostname(header or "") in allowed
 
 
-def is_same_origin(headers: Mapping[str, str]) -> bool:
-    """Whether a browser says that a form came from a page of this server; no word of it is no objection."""
+def is_same_origin(headers: Mapping[str, str], allowed: Collection[str]) -> bool:
+    """Whether a browser says that a form came from a page of this server; no word of it is no objection.
+
+    Args:
+        headers: of the request, by lower-case name.
+        allowed: names under which the server may be addressed.
+    """
     if headers.get("sec-fetch-site", "same-origin") != "same-origin":
         return False
-    origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+    if "origin" not in headers:
+        return True
+    asked, host = headers["origin"].partition("://")[2].lower(), headers.get("host", "").lower()
+    return asked == host or _was_replaced(_hostname(asked) or "", _hostname(host) or "", allowed)
+
+
+def _was_replaced(asked: str, host: str, allowed: Collection[str]) -> bool:
+    """Whether a proxy on this machine replaced the name that raters type by one of the machine's own."""
+    is_own = is_loopback(asked) or is_wildcard(asked)
+    return is_loopback(host) and asked in allowed and not is_own
 
 
 def forgery_token(secret: str, link: str) -> str:

@@ -7,6 +7,7 @@ from lyricsim_annotation.catalogue import Row, dataset_rows
 from lyricsim_annotation.selection_folder import PAIRS_FILE
 from lyricsim_dataset.delimited import clean
 from lyricsim_dataset.sources import RATINGS_FILE
+from lyricsim_models.pair_table import is_identity
 from lyricsim_tools.errors import UserError
 
 # A selection's, our dataset's, and upstream's two names of the same two columns.
@@ -38,9 +39,9 @@ def _file_of(source: str) -> str:
 def _pairs(rows: Iterable[Row], source: str) -> Iterable[RatedPair]:
     for number, row in enumerate(rows, start=1):
         names = next((columns for columns in _COLUMNS if all(name in row for name in columns)), None)
-        # Upstream's file has a blank before each id, and a catalogue's ids are clean.
         found = [] if names is None else [row[name] for name in names]
-        ids = [text for value in found if value is not None and (text := clean(str(value)))]
+        # Upstream's file has a blank before each id, and a catalogue's ids are clean.
+        ids = [clean(str(value)) for value in found if is_identity(value)]
         if len(ids) < 2:
             raise UserError(
                 f"row {number} of {source} names no two songs; it has the columns {', '.join(map(str, row))}",

@@ -118,9 +118,10 @@ def run(options: argparse.Namespace) -> None:
         UserError: bad input, too few pairs, or an output that exists.
     """
     # Imported here: the other commands do without numpy and the models.
+    from lyricsim_annotation.catalogue import is_dataset
     from lyricsim_annotation.select_job import select
 
-    if not options.rated and Path(options.catalogue).is_dir():
+    if not options.rated and is_dataset(options.catalogue):
         sys.stderr.write(_RATED_HINT.format(options.catalogue))
     record = select(_job(options))
     if options.json:

@@ -101,8 +101,10 @@ def select(job: SelectionJob) -> dict[str, Any]:
     """
     _refuse_existing(job)
     catalogue = read_catalogue(job.catalogue)
-    chosen = choose_pairs(job, catalogue, {source: read_rated(source) for source in job.rated})
+    rated = {source: read_rated(source) for source in job.rated}
+    # Scoring may take hours, and a place that cannot be written to is told before it.
     with atomic_folder(job.output) as folder:
+        chosen = choose_pairs(job, catalogue, rated)
         write_text(folder / PAIRS_FILE, pairs_text(chosen.pairs, catalogue))
         write_text(folder / SONGS_FILE, songs_text(chosen.pairs, catalogue))
         write_json(folder / SELECTION_FILE, chosen.record)

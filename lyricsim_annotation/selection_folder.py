@@ -14,6 +14,7 @@ from pathlib import Path
 from lyricsim_annotation.records import SongText, is_song_id
 from lyricsim_dataset.delimited import Problems, Row, clean, read_delimited
 from lyricsim_dataset.records import RATING_MAX, RATING_MIN
+from lyricsim_models.pair_table import is_lyric
 from lyricsim_tools.errors import UserError
 
 PAIRS_FILE = "pairs.csv"
@@ -162,6 +163,8 @@ def _song(problems: Problems, number: int, line: str) -> SongText | None:
             problems.add(number, key, text, "not a text")
         elif key in ("id", "lyric") and not text.strip():
             problems.add(number, key, text, "empty")
+        elif text.strip() and not is_lyric(text):
+            problems.add(number, key, text, "half of a character")
     if isinstance(texts["id"], str) and not is_song_id(texts["id"]):
         problems.add(number, "id", texts["id"], "an underscore, a comma, a line break or outer blanks")
     return SongText(*(clean(texts[key]) for key in SONG_KEYS)) if len(problems.found) == before else None

@@ -39,7 +39,12 @@ def add_parser(commands: Any) -> None:
         "--database", type=Path, required=True, metavar="FILE", help="the ratings (SQLite); made if need be"
     )
     parser.add_argument(
-        "--raters", nargs="+", default=[], metavar="NAME", help="whom to make links for; earlier ones stay"
+        "--raters",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="whom to make links for; earlier ones stay",
     )
     parser.add_argument(
         "--raters-per-pair", type=int, metavar="N", help="ratings a pair gets (default: 3, the fewest)"
@@ -83,15 +88,10 @@ def run(options: argparse.Namespace) -> int:
     Raises:
         UserError: bad folder, database, raters, host or port.
     """
-    from lyricsim_annotation.guard import allowed_hosts, is_loopback, is_wildcard
+    from lyricsim_annotation.guard import allowed_hosts, is_loopback
     from lyricsim_annotation.server import Server
 
-    if is_wildcard(options.host) and not options.allow_host:
-        raise UserError(
-            f"--host {options.host} without a name",
-            "the name or address that raters will type, so that requests for any other can be refused",
-            "add --allow-host NAME, or name one address of this machine with --host",
-        )
+    _check_names(options)
     application = _application(options, allowed_hosts(options.host, options.allow_host))
     server = Server(options.host, options.port, application)
     if not is_loopback(options.host):
@@ -109,6 +109,24 @@ def run(options: argparse.Namespace) -> int:
         server.server_close()
         application.store.close()
     return 0
+
+
+def _check_names(options: argparse.Namespace) -> None:
+    from lyricsim_annotation.guard import is_host_name, is_wildcard
+
+    if is_wildcard(options.host) and not options.allow_host:
+        raise UserError(
+            f"--host {options.host} without a name",
+            "the name or address that raters will type, so that requests for any other can be refused",
+            "add --allow-host NAME, or name one address of this machine with --host",
+        )
+    for name in options.allow_host:
+        if not is_host_name(name):
+            raise UserError(
+                f"--allow-host {name}",
+                "a name or address in ASCII, without https://, port, path and brackets",
+                "give --allow-host lab.example, or 192.0.2.7",
+            )
 
 
 def _application(options: argparse.Namespace, hosts: frozenset[str]) -> Any:

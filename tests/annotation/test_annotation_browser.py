@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from browser import DRIVER, browsing
-from campaign_files import serving, song
+from campaign_files import sample_folder, serving, song
 from support import REPOSITORY
 
 from lyricsim_annotation.cli import main
@@ -16,6 +16,7 @@ from lyricsim_dataset.sample_rule import likeness, verses
 # Few, for a browser is slow; enough for every split to get a pair.
 SONGS, PAIRS = 8, 12
 PNG = b"\x89PNG"
+LISTENING = "body[data-listening]"
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +55,7 @@ class RaterAtWork:
 
     def press(self, key):
         """Strike a key once the page listens to it."""
-        self.browser.find("body[data-keys=on]")
+        self.browser.find(LISTENING)
         self.browser.press(key)
 
     def rate_by_key(self, rating=None):
@@ -64,6 +65,7 @@ class RaterAtWork:
 
     def rate_by_mouse(self):
         pair = self.pair()
+        self.browser.find(LISTENING)
         self.browser.find(f".steps button[value='{self.rating()}']").click()
         self.wait_for_another(pair)
 
@@ -117,7 +119,7 @@ def rates_and_skips(rater):
     browser.find("details.skip form button").click()
     rater.wait_for_another(skipped)
     second, rating = rater.pair(), rater.rating()
-    browser.find("body[data-keys=on]")
+    browser.find(LISTENING)
     strike = f"document.body.dispatchEvent(new KeyboardEvent('keydown', {{key: '{rating}', bubbles: true}}));"
     browser.run(strike + strike)
     rater.wait_for_another(second)
@@ -163,6 +165,32 @@ def test_from_selection_to_a_filtered_configuration_in_a_browser(tmp_path, capsy
     assert (summary["pairs"], summary["ratings"], summary["empty_splits"]) == (11, 33, [])
     assert summary["left_out"] == [{"pair_id": skipped, "ratings": 2, "skipped": 1}]
     assert loaded(tmp_path) == summary["pairs_kept_by_the_rule"] == 11
+
+
+def click_at_once(browser, selector):
+    """Click on a page that has only just appeared; it is loaded anew until we come early enough."""
+    script = f"""
+        if (document.querySelector({json.dumps(LISTENING)})) {{ location.reload(); return false; }}
+        document.querySelector({json.dumps(selector)}).click();
+        return true;
+    """
+    browser.until(lambda: browser.run(script), f"early click on {selector}")
+
+
+@pytest.mark.slow
+def test_the_second_of_two_clicks_answers_and_undoes_nothing_on_the_page_that_came_meanwhile(tmp_path):
+    folder, database = sample_folder(tmp_path / "chosen", 3), tmp_path / "ratings.sqlite"
+    with browsing(tmp_path) as browser, serving(folder, database, "--raters", "ana") as served:
+        rater = RaterAtWork(browser, served.raters["ana"])
+        rater.rate_by_mouse()
+        pair = rater.pair()
+        for selector in (".steps button[value='0']", ".undo button"):
+            click_at_once(browser, selector)
+            browser.find(LISTENING)
+            assert rater.pair() == pair
+            assert "1 de 3" in browser.text()
+        rater.rate_by_mouse()
+        assert "2 de 3" in browser.text()
 
 
 def loaded(folder):

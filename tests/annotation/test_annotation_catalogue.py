@@ -1,3 +1,5 @@
+import json
+
 import pandas
 import pytest
 from song_files import song_rows, write_csv, write_jsonl
@@ -67,6 +69,11 @@ def test_a_built_dataset_is_a_catalogue_and_its_annotations_are_rated_pairs(samp
         (lambda rows: rows[2].update(id=""), "row 3 .* has no id"),
         (lambda rows: rows[2].update(id="a_b"), "row 3 .* has the id 'a_b'"),
         (lambda rows: rows[2].update(id=" a"), "row 3 .* has the id ' a'"),
+        (lambda rows: rows[2].update(lyric=["c", "d e"]), r"row 3 .* has the lyric \['c', 'd e'\]"),
+        (lambda rows: rows[2].update(lyric=7), "row 3 .* has the lyric 7"),
+        (lambda rows: rows[2].update(id=float("nan")), "row 3 .* has the id nan"),
+        (lambda rows: rows[2].update(id=True), "row 3 .* has the id True"),
+        (lambda rows: rows[2].update(title={"es": "a"}), "row 3 .* has the title {'es': 'a'}"),
         (lambda rows: rows.__delitem__(slice(1, None)), "has 1 songs"),
     ],
 )
@@ -75,6 +82,15 @@ def test_a_bad_song_is_refused_with_its_row(tmp_path, change, message):
     change(rows)
     with pytest.raises(UserError, match=message):
         read_catalogue(str(write_jsonl(tmp_path / "songs.jsonl", rows)))
+
+
+@pytest.mark.parametrize("field", ["title", "artist", "lyric"])
+def test_half_of_a_character_is_refused_with_its_row(tmp_path, field):
+    rows = song_rows(3)
+    rows[1][field] = "\ud800"
+    (tmp_path / "songs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(UserError, match=rf"row 2 .* has the {field} '\\ud800'"):
+        read_catalogue(str(tmp_path / "songs.jsonl"))
 
 
 @pytest.mark.parametrize(
@@ -116,8 +132,16 @@ def test_rated_pairs_of_upstreams_file_are_those_of_the_catalogue():
     assert all(pair <= songs for pair in rated)
 
 
-@pytest.mark.parametrize("row", [{"first": "a", "second": "b"}, {"song_a": "a", "song_b": ""}])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"first": "a", "second": "b"},
+        {"song_a": "a", "song_b": ""},
+        {"song_a": "a", "song_b": float("nan")},
+        {"song_a": "a", "song_b": ["b"]},
+    ],
+)
 def test_a_row_that_names_no_two_songs_is_refused(tmp_path, row):
-    file = write_csv(tmp_path / "rated.csv", [row])
+    file = write_jsonl(tmp_path / "rated.jsonl", [row])
     with pytest.raises(UserError, match=r"row 1 .* names no two songs"):
         read_rated(str(file))

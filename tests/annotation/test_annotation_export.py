@@ -151,6 +151,10 @@ def test_mistakes_of_the_command_are_told(tmp_path, capsys):
     missing = ["export", str(folder), "--database", str(tmp_path / "no"), "--output", str(tmp_path / "o")]
     assert main(missing) == 2
     assert "there is no database" in capsys.readouterr().err
+    folder, database, _ = rated(tmp_path, [(1,), (2,), (1,)])
+    inside = ["export", str(folder), "--database", str(database), "--output", str(database / "source")]
+    assert main(inside) == 2
+    assert "a file cannot be read or written" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("identity", ["a,x", "a\nb", "a_b", " a", "a\x00", "a\u2028b"])

@@ -158,6 +158,32 @@ def test_a_form_from_another_site_is_refused(tmp_path, headers):
     assert app.store.judgements() == []
 
 
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        ("lab.example", "https://lab.example", 303),
+        ("127.0.0.1:8420", "https://lab.example", 303),
+        ("localhost:8420", "https://lab.example:8443", 303),
+        ("[::1]:8420", "https://LAB.example", 303),
+        ("lab.example", "https://lab.example:8443", 403),
+        ("lab.example", "https://other.example", 403),
+        ("127.0.0.1:8420", "https://evil.example", 403),
+        ("127.0.0.1:8420", "https://lab.example.evil.example", 403),
+        ("127.0.0.1:8420", "http://localhost:8420", 403),
+        ("127.0.0.1:8420", "http://127.0.0.1:9999", 403),
+        ("127.0.0.1:8420", "http://0.0.0.0:8420", 403),
+        ("127.0.0.1:8420", "null", 403),
+        ("127.0.0.1:8420", "http://[", 403),
+    ],
+)
+def test_a_proxy_may_replace_the_name_that_raters_type_by_this_machines(tmp_path, host, origin, status):
+    app = application(tmp_path)
+    app.hosts = allowed_hosts("0.0.0.0", ["lab.example", "other.example"])
+    fields = form(app, link(app), rating=3)
+    assert post(app, f"{link(app)}/answer", fields, host=host, origin=origin).status == status
+    assert len(app.store.judgements()) == (status == 303)
+
+
 def test_a_form_without_the_pages_token_or_with_anothers_is_refused(tmp_path):
     app = application(tmp_path)
     others = fields_of(get(app, link(app, 2)).text)["token"]

@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 import sys
 
 import pytest
@@ -112,6 +114,25 @@ def test_a_folder_with_files_of_others_is_never_replaced(select, tmp_path):
     assert "ratings.sqlite" in errors
 
 
+def test_an_output_that_cannot_be_made_is_told_before_anything_is_scored(select, songs, monkeypatch):
+    monkeypatch.setattr("lyricsim_annotation.select_job.choose_pairs", None)
+    status, _, errors = select(output=songs / "chosen")
+    assert status == 2
+    assert "a file cannot be read or written" in errors
+    assert "File exists" in errors
+
+
+def test_a_full_disk_is_told(select, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("lyricsim_annotation.select_job.write_text", full)
+    status, _, errors = select()
+    assert status == 2
+    assert "No space left on device" in errors
+    assert not (tmp_path / "chosen").exists()
+
+
 def test_without_matplotlib_nothing_is_written_and_the_package_is_named(select, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     status, _, errors = select()
@@ -142,6 +163,7 @@ def test_a_number_below_one_is_refused(select, option, capsys):
 
 def test_a_dataset_as_catalogue_is_a_reason_to_name_what_was_rated(select, tmp_path):
     (tmp_path / "folder").mkdir()
-    status, _, errors = select(catalogue=tmp_path / "folder")
-    assert status == 2
-    assert "--rated" in errors
+    for catalogue in (tmp_path / "folder", "owner/absent"):
+        status, _, errors = select(catalogue=catalogue)
+        assert status == 2
+        assert f"--rated {catalogue} leaves them out" in errors

@@ -85,6 +85,8 @@ def test_pairs_without_predictions_are_as_good(tmp_path):
         (json.dumps(song("1", " \n ")), "column lyric"),
         (json.dumps(song("a_b")), "an underscore"),
         (json.dumps({**song("1"), "title": 7}), "column title, value '7': not a text"),
+        (json.dumps(song("1", "una \ud800")), "column lyric, value 'una \\ud800': half of a character"),
+        (json.dumps(song("1", artist="\ud800")), "column artist, value '\\ud800': half of a character"),
         (
             f"{json.dumps(song('1'))}\n{json.dumps(song('1'))}",
             "row 2, column id, value '1': this song stands",

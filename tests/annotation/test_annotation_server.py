@@ -212,6 +212,25 @@ def test_mistakes_on_the_command_line_are_told(folder, database, tmp_path, capsy
     )
 
 
+@pytest.mark.parametrize(
+    "name", ["lab.example:8420", "https://lab.example", "lab.example/r", "[::1]", "ñ.example", ""]
+)
+def test_a_name_that_no_request_can_match_is_refused(folder, database, name, capsys):
+    said = refused(capsys, folder, "--database", database, "--raters", "ana", "--allow-host", name)
+    assert f"--allow-host {name}\n" in said
+    assert not database.exists()
+
+
+@pytest.mark.slow
+def test_raters_and_names_may_be_given_one_at_a_time(folder, database):
+    raters = ("--raters", "ana", "--raters", "berta", "carla")
+    names = [f"--allow-host={name}" for name in ("127.0.0.1", "LAB.example", "2001:db8::1")]
+    with serving(folder, database, *raters, *names) as served:
+        assert list(served.raters) == ["ana", "berta", "carla"]
+        for host in ("lab.example", "lab.example:443", "[2001:db8::1]:8420"):
+            assert served.ask("GET", served.path("ana"), headers={"Host": host})[0] == 200
+
+
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "x"])
 def test_times_that_are_none_are_refused(folder, database, value, capsys):
     with pytest.raises(SystemExit):

@@ -255,6 +255,15 @@ def test_another_file_is_refused_and_left_alone(tmp_path, content):
     assert (tmp_path / "ratings.sqlite").read_bytes() == content
 
 
+@pytest.mark.parametrize("key", ["name", "fingerprint", "raters_per_pair", "organiser", "secret"])
+def test_a_database_without_one_of_a_campaigns_facts_is_refused(tmp_path, key):
+    new_store(tmp_path).close()
+    with sqlite3.connect(tmp_path / "ratings.sqlite") as damaged:
+        damaged.execute("DELETE FROM campaign WHERE key = ?", (key,))
+    with pytest.raises(UserError, match="is not a database of this program"):
+        read_campaign(tmp_path / "ratings.sqlite", read_selection(tmp_path / "chosen"))
+
+
 def test_a_missing_database_or_folder_is_told(tmp_path):
     selection = read_selection(sample_folder(tmp_path / "chosen", 2))
     with pytest.raises(UserError, match="there is no database"):
