@@ -63,9 +63,7 @@ class _LyricTask(SimilarityTask):
         record = Path(self.source) / BUILD_RECORD
         origin = json.loads(record.read_text("utf-8"))["source"] if record.is_file() else {}
         if origin and (origin["commit"] != UPSTREAM_COMMIT or origin["modified"]):
-            # Results on other data must not be taken for LyricSIM's, by mteb's cache least of all.
-            dataset = {"path": Path(self.source).name, "revision": origin["fingerprint"]}
-            self.metadata = self.metadata.model_copy(update={"dataset": dataset})
+            self._say_other_data(origin["fingerprint"])
 
     def _splits(self) -> dict[str, PairTable]:
         return read_splits(self._place(), self.configuration)

@@ -11,7 +11,14 @@ from lyricsim_mteb.similarity_task import Pairs, SimilarityTask
 from lyricsim_tools.errors import UserError
 from spanish_sentence_eval.encoders.base import text_of
 from spanish_sentence_eval.heads.cosine import similarities
-from spanish_sentence_eval.manifest import COMMIT, REPOSITORY, data_folder
+from spanish_sentence_eval.manifest import (
+    COMMIT,
+    REPOSITORY,
+    TaskFiles,
+    check_files,
+    data_folder,
+    files_of,
+)
 from spanish_sentence_eval.reading import Split
 from spanish_sentence_eval.tasks import TASKS
 
@@ -65,6 +72,17 @@ class _SentEvalTask(SimilarityTask):
     def __init__(self, source: str | None = None, *, check_sizes: bool = True, **options: Any) -> None:
         super().__init__(source, **options)
         self._check_sizes = check_sizes
+        files = self._files()
+        if files and not files.pinned:
+            self._say_other_data(files.digest)
+
+    def _files(self) -> TaskFiles | None:
+        """The task's files, None if some are absent, of which :meth:`load_data` tells when it needs them."""
+        try:
+            folder = data_folder(Path(self.source))
+            return check_files(folder, self.task, files_of(TASKS[self.task]), any_data=True)
+        except UserError:
+            return None
 
     def _parts(self) -> Mapping[str, Split]:
         record = TASKS[self.task]

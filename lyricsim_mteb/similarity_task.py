@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,7 +35,13 @@ class SimilarityTask(AbsTaskSTS):
 
     def __init__(self, source: str | None = None, seed: int = 42, **options: Any) -> None:
         super().__init__(seed=seed, **options)
-        self.source = str(source or os.environ.get(self.source_variable) or self.default_source)
+        named = str(source or os.environ.get(self.source_variable) or self.default_source)
+        self.source = str(Path(named).expanduser())
+
+    def _say_other_data(self, fingerprint: str) -> None:
+        """Results on other data must not be taken for the original's, by mteb's cache least of all."""
+        dataset = {"path": Path(self.source).name, "revision": fingerprint}
+        self.metadata = self.metadata.model_copy(update={"dataset": dataset})
 
     def subset_pairs(self) -> Mapping[str, Pairs]:
         """The test pairs of each subset that the metadata name.

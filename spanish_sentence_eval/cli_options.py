@@ -31,8 +31,9 @@ A fetch that ended early goes on where it ended: run the same command again."""
 
 _COMPARE_EXAMPLES = """example:
   spanish-senteval compare beto.json e5.json
-Tests are paired where both files hold what was predicted item by item (not with run --no-items). Tasks on
-other data, or under another protocol, head or number of folds, are named and not tested."""
+Tests are paired where both files hold what was predicted item by item (not with run --no-items), for the
+ordering tasks under one seed alone. Tasks on other data, or under another protocol, head or number of folds,
+are named and not tested."""
 
 _REPORT_EXAMPLES = """examples:
   spanish-senteval report results.json
@@ -125,7 +126,11 @@ def _add_run(run: argparse.ArgumentParser) -> None:
 def _add_choice_of_tasks(command: argparse.ArgumentParser) -> None:
     groups = ", ".join(name for names in GROUP_NAMES.values() for name in names)
     command.add_argument(
-        "--tasks", nargs="+", metavar="TASK", help=f"names, groups ({groups}), senteval, discoeval or all"
+        "--tasks",
+        nargs="+",
+        action="extend",
+        metavar="TASK",
+        help=f"names, groups ({groups}), senteval, discoeval or all",
     )
     command.add_argument("--benchmark", choices=tuple(GROUPS), help="all tasks of one benchmark")
     command.add_argument(

@@ -22,7 +22,9 @@ from spanish_sentence_eval.tasks import TASKS
 
 # Settings under which two figures of one task may differ without the encoders differing.
 _MUST_AGREE = ("protocol", "usepytorch", "kfold", "classifier")
+_PAIRED = "paired: bootstrap, exact McNemar"
 ORDERING_REMARK = "both orders of a pair count as two items: interval and p are too small"
+SEED_REMARK = "another seed puts the items in another order"
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,13 @@ def compare_documents(first: Mapping[str, Any], second: Mapping[str, Any], seed:
         are named with the reason and get no test.
     """
     names = [name for name in first["tasks"] if name in second["tasks"]]
-    clash = _clashing_settings(first["settings"], second["settings"])
-    rows = [compare_task(name, first["tasks"][name], second["tasks"][name], seed, clash) for name in names]
+    settings = first["settings"], second["settings"]
+    clash = _clashing_settings(*settings)
+    same_seed = settings[0].get("seed") == settings[1].get("seed")
+    rows = [
+        compare_task(name, first["tasks"][name], second["tasks"][name], seed, clash, same_seed)
+        for name in names
+    ]
     tested = [i for i, row in enumerate(rows) if row.p is not None]
     adjusted = holm([p for i in tested if (p := rows[i].p) is not None])
     for i, value in zip(tested, adjusted, strict=True):
@@ -75,9 +82,14 @@ def compare_documents(first: Mapping[str, Any], second: Mapping[str, Any], seed:
 
 
 def compare_task(
-    name: str, first: Mapping[str, Any], second: Mapping[str, Any], seed: int, clash: str = ""
+    name: str,
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    seed: int,
+    clash: str = "",
+    same_seed: bool = True,
 ) -> Comparison:
-    """Compare one task's two records; paired where both hold their predictions.
+    """Compare one task's two records; paired where both hold their predictions in one order.
 
     Args:
         name: the task.
@@ -85,6 +97,7 @@ def compare_task(
         second: its record in the second.
         seed: of the bootstrap.
         clash: settings that differ, in words; then there is no test.
+        same_seed: whether both runs had one seed, in whose order an ordering task's items lie.
     """
     values = (first["headline"]["value"], second["headline"]["value"])
     if first["data"]["digest"] != second["data"]["digest"]:
@@ -94,14 +107,24 @@ def compare_task(
     if None in values:
         return Comparison(name, *values, remark="not comparable: a figure is undefined")
     compared = _accuracies if unit_of(TASKS[name]) == "percent" else _correlations
+    shuffled = TASKS[name].features is both_orders
+    if shuffled and not same_seed:
+        first = {**first, "hits": ""}
     interval, p, method = compared(first, second, seed)
-    remark = ORDERING_REMARK if TASKS[name].features is both_orders else ""
+    remark = _ordering_remark(method, same_seed) if shuffled else ""
     return Comparison(name, *values, values[1] - values[0], interval, p, method, remark=remark)
 
 
 def _clashing_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     differing = [key for key in _MUST_AGREE if first.get(key) != second.get(key)]
     return ", ".join(f"{key} {first.get(key)} and {second.get(key)}" for key in differing)
+
+
+def _ordering_remark(method: str, same_seed: bool) -> str:
+    """What to bear in mind of a task whose pairs are asked in both orders, in the seed's order."""
+    if not same_seed:
+        return SEED_REMARK
+    return ORDERING_REMARK if method == _PAIRED else ""
 
 
 def _accuracies(
@@ -115,7 +138,7 @@ def _accuracies(
     difference = hits[1].astype(float) - hits[0]
     draws = resampled_rows([len(difference)], seed)
     replicates = np.array([difference[rows].mean() for (rows,) in draws])
-    return _scaled(bootstrap(replicates), 100), mcnemar(*hits), "paired: bootstrap, exact McNemar"
+    return _scaled(bootstrap(replicates), 100), mcnemar(*hits), _PAIRED
 
 
 def _correlations(

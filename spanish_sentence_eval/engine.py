@@ -13,6 +13,7 @@ from spanish_sentence_eval.cleaning import kept_rows
 from spanish_sentence_eval.encoders.devices import choose_device
 from spanish_sentence_eval.encoding import Batcher, Columns, Encode, vectors_at_once, vectors_by_batches
 from spanish_sentence_eval.heads.report import HEADS, Blocks
+from spanish_sentence_eval.loaders import LEAST_PAIRS
 from spanish_sentence_eval.manifest import files_of, shorter_files
 from spanish_sentence_eval.params import Params, Settings, read_settings, with_upstream_defaults
 from spanish_sentence_eval.reading import TaskData, Tokens
@@ -123,7 +124,8 @@ def _deduplicated(task: Task, data: TaskData, blocks: Blocks, settings: Settings
     """The figures without the rows that are repeated, leaked or broken, and how many those are."""
     kept = kept_rows(task, data)
     rest = {name: (x[kept[name]], y[kept[name]]) for name, (x, y) in blocks.items()}
-    emptied = any(not rows.any() for rows in kept.values())
+    least = LEAST_PAIRS if task.head == "relatedness" else 1
+    emptied = any(rows.sum() < least for rows in kept.values())
     figures = {} if emptied else HEADS[task.head](task, data, rest, settings)
     return {**figures, "left_out": {name: int((~rows).sum()) for name, rows in kept.items()}}
 

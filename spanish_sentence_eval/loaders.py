@@ -26,10 +26,13 @@ from spanish_sentence_eval.reading import (
     sorted_data,
     stripped_lines,
     tokenised,
+    too_few,
     unequal_files,
     whole_label,
 )
 
+# A correlation needs two.
+LEAST_PAIRS = 2
 _SPLITS = ("train", "dev", "test")
 _PARTITIONS = {"tr": "train", "va": "dev", "te": "test"}
 
@@ -99,7 +102,11 @@ def entailment(source: Source) -> TaskData:
 
 def relatedness(source: Source) -> TaskData:
     """SICK's relatedness scores, 1 to 5."""
-    return sorted_data(_sick(source, lambda row: _score_in_range(source, row)), labels_of)
+    splits = _sick(source, lambda row: _score_in_range(source, row))
+    for (split, items), name in zip(splits.items(), source.files, strict=True):
+        if split != "train" and len(items) < LEAST_PAIRS:
+            raise too_few(source, source.folder / name, len(items), LEAST_PAIRS)
+    return sorted_data(splits, labels_of)
 
 
 def _score_in_range(source: Source, row: Row) -> float:
@@ -133,6 +140,8 @@ def _subset(source: Source, pairs: str, gold: str) -> Split:
     if len(rows) != len(scores):
         raise unequal_files(source, {pairs: len(rows), gold: len(scores)})
     kept = [(row, score) for row, score in zip(rows, scores, strict=True) if score.fields[0]]
+    if len(kept) < LEAST_PAIRS:
+        raise too_few(source, path, len(kept), LEAST_PAIRS)
     labels = np.array([real_number(source, score, score.fields[0]) for _, score in kept])
     split = Split(tokenised([row for row, _ in kept], 0, 1), labels)
     return by_length(split, labels_of(split))

@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
@@ -18,6 +18,9 @@ PathName = Literal["exact", "fast"]
 _HARMLESS_CLASSIFIER_KEYS = frozenset({"cudaEfficient"})
 # What numpy's legacy generator, whose stream the figures come from, can be seeded with.
 _LARGEST_SEED = 2**32 - 1
+# Least, and most if there is one, of the settings that are whole numbers.
+_COUNTS = {"batch_size": (1,), "kfold": (2,), "threads": (1,), "seed": (0, _LARGEST_SEED)}
+_CLASSIFIER_COUNTS = {"nhid": 0, "tenacity": 0, "batch_size": 1, "epoch_size": 1, "max_epoch": 1}
 
 
 class Params(dict[str, Any]):
@@ -124,12 +127,8 @@ def read_settings(params: Mapping[str, Any]) -> Settings:
     task_path = _required_path(params.get("task_path"))
     given = {f.name: params[f.name] for f in fields(Settings) if params.get(f.name) is not None}
     given["classifier"] = read_classifier(given.get("classifier") or {})
-    settings = Settings(**{**given, "task_path": task_path})
-    _require_count("batch_size", settings.batch_size, 1)
-    _require_count("kfold", settings.kfold, 2)
-    if settings.threads is not None:
-        _require_count("threads", settings.threads, 1)
-    _require_count("seed", settings.seed, 0, _LARGEST_SEED)
+    counts = {key: _count(key, given[key], *limits) for key, limits in _COUNTS.items() if key in given}
+    settings = Settings(**{**given, **counts, "task_path": task_path})
     _require_choice("protocol", settings.protocol, get_args(ProtocolName))
     _require_choice("path", settings.path, get_args(PathName))
     for name in ("usepytorch", "return_predictions", "check_sizes"):
@@ -156,15 +155,14 @@ def read_classifier(given: Mapping[str, Any]) -> Classifier:
             stacklevel=4,
         )
     classifier = Classifier(**{key: value for key, value in given.items() if key in known})
-    for name in ("nhid", "tenacity"):
-        _require_count(f"classifier[{name!r}]", getattr(classifier, name), 0)
-    for name in ("batch_size", "epoch_size", "max_epoch"):
-        _require_count(f"classifier[{name!r}]", getattr(classifier, name), 1)
-    if not isinstance(classifier.dropout, Real) or not 0 <= classifier.dropout < 1:
-        raise UserError(
-            f"classifier['dropout'] is {classifier.dropout!r}", "a share from 0 to below 1", "correct it"
-        )
-    return classifier
+    dropout = classifier.dropout
+    if not isinstance(dropout, Real) or not 0 <= dropout < 1:
+        raise UserError(f"classifier['dropout'] is {dropout!r}", "a share from 0 to below 1", "correct it")
+    counts = {
+        key: _count(f"classifier[{key!r}]", getattr(classifier, key), least)
+        for key, least in _CLASSIFIER_COUNTS.items()
+    }
+    return replace(classifier, dropout=float(dropout), **counts)
 
 
 def optimiser_of(text: str) -> tuple[str, dict[str, float]]:
@@ -210,10 +208,12 @@ def _required_path(value: object) -> Path:
     )
 
 
-def _require_count(name: str, value: object, least: int, most: float = math.inf) -> None:
+def _count(name: str, value: object, least: int, most: float = math.inf) -> int:
+    """The value as Python's own integer, which torch's generators insist on."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
         limit = "" if most == math.inf else f" and at most {most}"
         raise UserError(f"{name} is {value!r}", f"a whole number of at least {least}{limit}", "correct it")
+    return int(value)
 
 
 def _require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:

@@ -124,7 +124,10 @@ def lines_of(task: str, path: Path) -> list[str]:
 def rows_of(source: Source, name: str, width: int, skip: int = 0) -> Iterator[Row]:
     """The rows after the first ``skip``, each of ``width`` tab-separated fields; else a UserError."""
     path = source.folder / name
-    for number, line in enumerate(lines_of(source.task, path), start=1):
+    lines = lines_of(source.task, path)
+    if len(lines) <= skip:
+        raise too_few(source, path, 0, 1)
+    for number, line in enumerate(lines, start=1):
         if number > skip:
             row = Row(path, number, line.strip().split("\t"))
             if len(row.fields) != width:
@@ -199,6 +202,15 @@ def stripped_lines(source: Source, name: str) -> list[str]:
 def tokenised(rows: Sequence[Row], *positions: int) -> tuple[list[Tokens], ...]:
     """The fields at ``positions``, split at white space (a no-break space splits too)."""
     return tuple([row.fields[position].split() for row in rows] for position in positions)
+
+
+def too_few(source: Source, path: Path, found: int, least: int) -> UserError:
+    """The error to raise where a file has fewer items than a figure takes."""
+    return UserError(
+        f"{source.task}: {path} has {found} item(s)",
+        f"at least {least}",
+        "fetch the file again, or add items",
+    )
 
 
 def unequal_files(source: Source, counts: Mapping[str, int]) -> UserError:

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from spanish_sentence_eval.compare import Comparison
 from spanish_sentence_eval.headline import GROUP_OF, group_averages, unit_of
+from spanish_sentence_eval.params import Classifier
 from spanish_sentence_eval.task import Task
 from spanish_sentence_eval.tasks import TASKS
 
@@ -18,6 +20,9 @@ _TASK_COLUMNS = ("task", "group", "kind", "head", "sizes", "headline", "chance")
 LICENCE_COLUMNS = ("what was found about the data's licence", "tasks")
 _NOTHING = "–"
 _DEV_FIGURES = ("devacc", "devpearson")
+_CLASSIFIER = vars(Classifier())
+_OPTION_OF = {"batch_size": "head-batch-size"}
+_WITH_PATH = ("sent2vec", "elmo")
 
 
 def result_table(results: Mapping[str, Any]) -> tuple[Sequence[str], Rows]:
@@ -83,7 +88,7 @@ def number(value: float | None, unit: str) -> str:
 def markdown(results: Mapping[str, Any]) -> str:
     """A page with the figures of a results document; no item, no path, no machine."""
     encoder, settings = results["encoder"], results["settings"]
-    name = Path(encoder["name"]).name
+    name = encoder["name"] if encoder.get("revision") else Path(encoder["name"]).name
     columns, rows = result_table(results)
     parts = [
         f"# Spanish SentEval and DiscoEval: {name}",
@@ -186,24 +191,51 @@ _USUAL_SPLITS = frozenset({"train", "dev", "test"})
 
 
 def _command(results: Mapping[str, Any], name: str) -> str:
-    settings, encoder = results["settings"], results["encoder"]
-    prompt = encoder["settings"].get("prompt")
+    settings = results["settings"]
+    pinned = all(record["data"]["pinned"] for record in results["tasks"].values())
     options = [
-        f"--model {name}",
-        f"--encoder {encoder['kind']}",
-        *([f'--prompt "{prompt}"'] if prompt else []),
-        *(
-            f"--{key} {encoder['settings'][key]}"
-            for key in ("layer", "pooling")
-            if encoder["kind"] == "transformer"
-        ),
+        *_encoder_options(results["encoder"], name),
         *(f"--{key} {settings[key]}" for key in ("protocol", "path", "kfold", "seed")),
-        *([] if settings["usepytorch"] else ["--sklearn"]),
+        *_head_options(results),
         f"--tasks {' '.join(name for name in TASKS if name in results['tasks'])}",
-        "--data DIR --output results.json",
+        f"--data DIR{'' if pinned else ' --any-data'} --output results.json",
     ]
     lines = " \\\n  ".join(options)
     return f"```\nspanish-senteval run {lines}\nspanish-senteval report results.json --markdown PAGE.md\n```"
+
+
+def _encoder_options(encoder: Mapping[str, Any], name: str) -> list[str]:
+    """What loads the encoder again, without the path of a file or folder."""
+    read = encoder["settings"]
+    return [
+        f"--model {quote(name)}",
+        f"--encoder {encoder['kind']}",
+        *([f"--revision {encoder['revision']}"] if encoder.get("revision") else []),
+        *([f"--model_path {quote(Path(encoder['source']).name)}"] if encoder["kind"] in _WITH_PATH else []),
+        *([f"--prompt {_quoted(read['prompt'])}"] if read.get("prompt") else []),
+        *(
+            f"--{key} {read[key]}"
+            for key in ("layer", "pooling")
+            if encoder["kind"] == "transformer" and read[key]
+        ),
+        *(["--precision bfloat16"] if read.get("precision") == "bfloat16" else []),
+    ]
+
+
+def _head_options(results: Mapping[str, Any]) -> list[str]:
+    """The heads' settings that are not the command's defaults."""
+    settings, threads = results["settings"], results["environment"]["threads"]
+    changed = {key: value for key, value in settings["classifier"].items() if value != _CLASSIFIER[key]}
+    return [
+        *([] if settings["usepytorch"] else ["--sklearn"]),
+        *(f"--{_OPTION_OF.get(key, key)} {quote(str(value))}" for key, value in changed.items()),
+        *([] if threads is None else [f"--threads {threads}"]),
+    ]
+
+
+def _quoted(text: str) -> str:
+    """For a shell, in double quotes where nothing in them has a meaning of its own."""
+    return f'"{text}"' if not set(text) & set('"$`\\!') else quote(text)
 
 
 def _protocol(settings: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 import math
 import platform
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from lyricsim_tools.errors import UserError
 from lyricsim_tools.versions import installed_versions
 from spanish_sentence_eval.encoders.base import Identity
 from spanish_sentence_eval.headline import GROUP_OF, Evidence, headline_of
+from spanish_sentence_eval.heads.fitting import percent
 from spanish_sentence_eval.manifest import TaskFiles
-from spanish_sentence_eval.task import Task
+from spanish_sentence_eval.task import ACC, Task
 
 FORMAT = "spanish-senteval results 1"
 _PACKAGES = ("lyricsim", "torch", "numpy", "scipy", "scikit-learn", "transformers", "sentence-transformers")
@@ -54,12 +56,20 @@ def task_record(
         "group": GROUP_OF[task.name],
         "kind": task.kind,
         "headline": {**vars(headline), "interval": vars(headline.interval) if headline.interval else None},
-        "chance": task.chance,
+        "chance": chance_of(task, result),
         "figures": plain(figures_of(result)),
         "data": {"digest": files.digest, "pinned": files.pinned, "files": dict(files.hashes)},
         "seconds": round(seconds, 1),
     }
     return {**record, **_items(evidence)} if keep_items else record
+
+
+def chance_of(task: Task, result: Mapping[str, Any]) -> float | None:
+    """The headline figure of always saying the test items' most frequent class; 0 for correlations."""
+    if task.headline != ACC:
+        return task.chance
+    [pair] = result["predictions"].values()
+    return percent(max(Counter(pair["gold"]).values()) / len(pair["gold"]))
 
 
 def figures_of(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +84,7 @@ def figures_of(result: Mapping[str, Any]) -> dict[str, Any]:
 def evidence_of(task: Task, result: Mapping[str, Any]) -> Evidence:
     """Hits or scores, item by item, from the engine's predictions."""
     pairs: Mapping[str, Mapping[str, list[float]]] = result["predictions"]
-    if task.headline != ("acc",):
+    if task.headline != ACC:
         return Evidence(
             scores={subset: pair["predicted"] for subset, pair in pairs.items()},
             gold={subset: pair["gold"] for subset, pair in pairs.items()},

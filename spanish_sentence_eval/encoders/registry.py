@@ -46,7 +46,15 @@ _BUILDERS: Mapping[str, tuple[str, str]] = {
     "elmo": ("elmo", "ElmoEncoder"),
     "characters": ("characters", "CharacterEncoder"),
 }
-_KINDS_WITH_A_PATH = ("sent2vec", "elmo")
+# What each kind reads of the options that a user may leave out; the others are refused, not ignored.
+_READ: Mapping[str, frozenset[str]] = {
+    "transformer": frozenset({"layer", "pooling", "prompt", "precision", "revision"}),
+    # It says itself why layer and pooling are not for it.
+    "sentence-transformers": frozenset({"layer", "pooling", "prompt", "precision", "revision"}),
+    "sent2vec": frozenset({"model_path"}),
+    "elmo": frozenset({"model_path"}),
+    "characters": frozenset(),
+}
 _NAMES_OF_KINDS: Mapping[str, Kind] = {"chars64": "characters", "sent2vec": "sent2vec", "elmo": "elmo"}
 
 
@@ -72,21 +80,28 @@ def build_encoder(name: str, options: EncoderOptions | None = None, kind: str | 
         kind: one of :data:`KINDS`; None: :func:`kind_of`.
 
     Raises:
-        UserError: an unknown kind, a ``model_path`` for a kind that has none, or whatever keeps the model
-            from being loaded.
+        UserError: an unknown kind, an option that the kind does not read, or whatever keeps the model from
+            being loaded.
     """
     options = options or EncoderOptions()
     kind = kind or kind_of(name)
     if kind not in _BUILDERS:
         raise UserError(f"encoder kind {kind!r}", f"one of {', '.join(KINDS)}", "choose another --encoder")
-    if options.model_path is not None and kind not in _KINDS_WITH_A_PATH:
-        raise UserError(
-            f"--model_path {options.model_path} for a {kind} model",
-            f"--model_path with {' or '.join(_KINDS_WITH_A_PATH)} alone",
-            "give the folder of any other model with --model",
-        )
+    _refuse_unread(options, kind)
     module, class_name = _BUILDERS[kind]
     encoder_class = getattr(importlib.import_module(f"spanish_sentence_eval.encoders.{module}"), class_name)
     source = SHORT_NAMES[name].hub_id if name in SHORT_NAMES else name
     encoder: Encoder = encoder_class(name, source, options)
     return encoder
+
+
+def _refuse_unread(options: EncoderOptions, kind: str) -> None:
+    for name in sorted(frozenset[str]().union(*_READ.values()) - _READ[kind]):
+        given = getattr(options, name)
+        if given != getattr(EncoderOptions(), name):
+            readers = [reader for reader, read in _READ.items() if name in read]
+            raise UserError(
+                f"--{name} {given} for a {kind} model",
+                f"--{name} with {' or '.join(readers)} alone",
+                "leave it out" if name != "model_path" else "give the model's folder with --model",
+            )

@@ -9,7 +9,13 @@ import numpy as np
 from lyricsim_tools.errors import UserError
 from spanish_sentence_eval.encoders.base import EncoderOptions, Identity, Tokens, missing_library, text_of
 from spanish_sentence_eval.encoders.fingerprint import fingerprint_of_files
-from spanish_sentence_eval.encoders.transformer import autocast, cannot_load, commit_of, loading_errors
+from spanish_sentence_eval.encoders.transformer import (
+    autocast,
+    cannot_load,
+    commit_of,
+    loading_errors,
+    require_padding,
+)
 
 _FILES_THAT_MATTER = frozenset({".json", ".safetensors", ".bin", ".model", ".txt"})
 
@@ -68,7 +74,7 @@ def _load(source: str, options: EncoderOptions) -> Any:
 
     try:
         with torch.random.fork_rng(devices=[]):
-            return SentenceTransformer(
+            model = SentenceTransformer(
                 source,
                 device=options.device,
                 revision=options.revision,
@@ -76,6 +82,10 @@ def _load(source: str, options: EncoderOptions) -> Any:
             )
     except loading_errors() as error:
         raise cannot_load(source, error) from error
+    # Those of models without layers have no padding.
+    if hasattr(model.tokenizer, "pad_token"):
+        require_padding(source, model.tokenizer)
+    return model
 
 
 def _fingerprint(source: str, revision: str | None) -> str:

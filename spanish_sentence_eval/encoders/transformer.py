@@ -1,5 +1,6 @@
 """Any Hugging Face transformer, read as the literature did or as the model was trained to be read."""
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -78,7 +79,8 @@ def with_defaults(options: EncoderOptions) -> EncoderOptions:
     """The options with the protocol's default layer and pooling filled in.
 
     Raises:
-        UserError: token means asked for under the compatible protocol, which knows the first token only.
+        UserError: token means asked for under the compatible protocol, which knows the first token only, or
+            a pooling beside the pooler.
     """
     from dataclasses import replace
 
@@ -89,8 +91,17 @@ def with_defaults(options: EncoderOptions) -> EncoderOptions:
                 "pooling 'cls': the literature's encoders always took the first token",
                 "use --protocol corrected for token means",
             )
-        return replace(options, layer=options.layer or "avg", pooling="cls")
-    return replace(options, layer=options.layer or "last", pooling=options.pooling or "mean")
+        return replace(options, layer="avg" if options.layer is None else options.layer, pooling="cls")
+    if options.layer == "pooler":
+        if options.pooling:
+            raise UserError(
+                f"layer 'pooler' with pooling {options.pooling!r}",
+                "one of the two: the pooler makes one vector of the tokens itself",
+                "leave out --pooling, or choose another --layer",
+            )
+        return options
+    layer = "last" if options.layer is None else options.layer
+    return replace(options, layer=layer, pooling=options.pooling or "mean")
 
 
 def settings_of(options: EncoderOptions) -> dict[str, str]:
@@ -98,7 +109,7 @@ def settings_of(options: EncoderOptions) -> dict[str, str]:
     return {
         "protocol": options.protocol,
         "layer": str(options.layer),
-        "pooling": str(options.pooling),
+        "pooling": options.pooling or "",
         "prompt": options.prompt,
         "precision": options.precision,
     }
@@ -135,6 +146,9 @@ def _load(source: str, options: EncoderOptions) -> tuple[Any, Any, frozenset[str
         tokenizer = AutoTokenizer.from_pretrained(source, revision=options.revision or "main")
     except loading_errors() as error:
         raise cannot_load(source, error) from error
+    _require_one_stack(source, model)
+    if options.protocol == "corrected":
+        require_padding(source, tokenizer)
     missing = frozenset(report["missing_keys"])
     lost = sorted(name for name in missing if "pooler" not in name)
     if lost:
@@ -144,6 +158,31 @@ def _load(source: str, options: EncoderOptions) -> tuple[Any, Any, frozenset[str
             "choose another model or revision",
         )
     return model, tokenizer, missing
+
+
+def _require_one_stack(source: str, model: Any) -> None:
+    if model.config.is_encoder_decoder or not hasattr(model.config, "num_hidden_layers"):
+        raise UserError(
+            f"the model {source!r} has an encoder and a decoder, or another shape than one stack of layers",
+            "a model that reads text through one stack of layers, such as BERT",
+            "choose another model; --encoder sentence-transformers reads the encoder of some",
+        )
+
+
+def require_padding(source: str, tokenizer: Any) -> None:
+    """Give a tokeniser of a causal model, which names none, the usual token for padding: the end of the text.
+
+    Raises:
+        UserError: it has no such token either.
+    """
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    if tokenizer.pad_token is None:
+        raise UserError(
+            f"the tokeniser of {source!r} has no token for padding and none for the end of the text",
+            "one of the two",
+            "set pad_token in its tokenizer_config.json",
+        )
 
 
 def loading_errors() -> tuple[type[Exception], ...]:
@@ -226,7 +265,7 @@ def _layer_numbers(layer: str, layers: int) -> list[int]:
         return list(range(layers + 1))
     if layer == "last":
         return [layers]
-    if layer.lstrip("-").isdigit() and -layers - 1 <= int(layer) <= layers:
+    if re.fullmatch("-?[0-9]+", layer) and -layers - 1 <= int(layer) <= layers:
         return [int(layer)]
     raise UserError(
         f"layer {layer!r}",

@@ -69,12 +69,12 @@ class ExactTorch:
         train_x, train_y = x[train].to(self._device), y[train].to(self._device)
         dev_x, dev_y = x[dev].to(self._device), y[dev].to(self._device)
         network = _Network(x.shape[1], classes, self._classifier, self._seed, self._device)
-        optimiser = _optimiser(self._classifier.optim, network.parameters, strength)
+        steps = optimiser(self._classifier.optim, network.parameters, strength)
         stop = EarlyStop(self._schedule)
         best = network.copy()
         for epochs in self._schedule.rounds():
             for _ in range(epochs):
-                self._epoch(network, optimiser, train_x, train_y, stream)
+                self._epoch(network, steps, train_x, train_y, stream)
             if stop.improves(float((self._predict(network, dev_x) == dev_y).sum()) / len(dev)):
                 best = network.copy()
             if stop.stopped:
@@ -85,7 +85,7 @@ class ExactTorch:
     def _epoch(
         self,
         network: "_Network",
-        optimiser: torch.optim.Optimizer,
+        steps: torch.optim.Optimizer,
         x: Tensor,
         y: Tensor,
         stream: np.random.RandomState,
@@ -93,9 +93,9 @@ class ExactTorch:
         order = torch.from_numpy(stream.permutation(len(x))).to(self._device)
         for rows in order.split(self._classifier.batch_size):
             loss = functional.cross_entropy(network.logits(x[rows], training=True), y[rows])
-            optimiser.zero_grad()
+            steps.zero_grad()
             loss.backward()
-            optimiser.step()
+            steps.step()
 
     @torch.no_grad()
     def _predict(self, network: "_Network", x: Tensor) -> Tensor:
@@ -136,7 +136,12 @@ class _Network:
             tensor.copy_(value)
 
 
-def _optimiser(text: str, parameters: list[Tensor], strength: float) -> torch.optim.Optimizer:
+def optimiser(text: str, parameters: list[Tensor], strength: float) -> torch.optim.Optimizer:
+    """Torch's optimiser of the parameters, with ``strength`` as its coupled L2.
+
+    Raises:
+        UserError: torch has no such optimiser, or refuses its options.
+    """
     name, options = optimiser_of(text)
     if name not in _OPTIMISERS:
         raise UserError(

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from spanish_sentence_eval.heads.exact import TORCH_GRIDS, ExactTorch
+import torch
+
+from spanish_sentence_eval.heads.exact import TORCH_GRIDS, ExactTorch, optimiser
 from spanish_sentence_eval.heads.fast_linear import Plan, fit_linear
 from spanish_sentence_eval.heads.fast_network import fit_network
 from spanish_sentence_eval.heads.fitting import Fit, Job, Table
@@ -18,6 +20,9 @@ class FastTorch:
         schedule: when it is checked and stops.
         seed: of initial weights, hold-out and epoch order; each fit starts from it anew.
         device: where the fits run.
+
+    Raises:
+        UserError: an optimiser that the exact path refuses too.
     """
 
     grids = TORCH_GRIDS
@@ -25,6 +30,8 @@ class FastTorch:
     def __init__(self, classifier: Classifier, schedule: Schedule, seed: int, device: str) -> None:
         self._classifier = classifier
         self._exact = ExactTorch(classifier, schedule, seed, device)
+        # The fast way computes Adam's steps itself: torch is asked whether it would take these options.
+        optimiser(classifier.optim, [torch.zeros(1)], 0.0)
         self._name, self._options = optimiser_of(classifier.optim)
         self._plan = Plan(schedule, seed, self._options.get("lr", 1e-3), classifier.batch_size, device)
 

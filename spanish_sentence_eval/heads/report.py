@@ -35,7 +35,8 @@ def _classifier(task: Task, settings: Settings) -> Classifier:
     if not settings.usepytorch:
         from spanish_sentence_eval.heads.logistic import LogisticHead
 
-        return LogisticHead(settings.seed, settings.threads or _LOGISTIC_THREADS)
+        place = f"{task.name}: {task.source(settings.task_path).folder} ({', '.join(task.files)})"
+        return LogisticHead(settings.seed, settings.threads or _LOGISTIC_THREADS, place)
     from spanish_sentence_eval.heads.exact import ExactTorch
     from spanish_sentence_eval.heads.fast import FastTorch
 

@@ -2,6 +2,7 @@
 
 import socket
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,10 @@ from lyricsim_models.tiny import write_tiny_model
 from lyricsim_models.zero_shot import zero_shot_encoder
 from lyricsim_tools.errors import UserError
 from spanish_sentence_eval import senteval
+from spanish_sentence_eval.heads.cosine import correlate, cosine
+from spanish_sentence_eval.manifest import COMMIT, REPOSITORY, check_files, files_of
+from spanish_sentence_eval.tasks import TASKS as ENGINE_TASKS
+from training.song_blocks import block_folds, song_groups
 
 # Importing mteb takes long: once, in one process, and only if these tests are run.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("mteb")]
@@ -140,6 +145,17 @@ def assert_same_lyric_scores(row, expected):
     assert row["main_score"] == row["combined_score"]
 
 
+def assert_same_block_scores(result, model_folder, pairs, dataset):
+    """Against the folds of cross-validation, which the training scripts make."""
+    blocks, folds = by_subset(result), block_folds(pairs, song_groups(dataset, pairs))
+    assert set(blocks) == {fold.name for fold in folds}
+    for fold in folds:
+        own = pairs.take([row for row, pair_id in enumerate(pairs.pair_ids) if pair_id in fold.test])
+        assert_same_lyric_scores(blocks[fold.name], our_lyric_scores(model_folder, own))
+    mean = np.mean([row["combined_score"] for row in blocks.values()])
+    assert result.get_score() == pytest.approx(mean, abs=1e-9)
+
+
 def assert_same_senteval(tasks, result, expected):
     for name, row in by_subset(result).items():
         assert row["cosine_pearson"] == pytest.approx(expected[name]["pearson"], abs=1e-9)
@@ -190,6 +206,7 @@ def test_lyric_tasks_give_the_figures_of_our_own_scoring(tasks, dataset, model_f
     }
     for name, pairs in expected.items():
         assert_same_lyric_scores(by_subset(results[name])["default"], our_lyric_scores(model_folder, pairs))
+    assert_same_block_scores(results["LyricSIMBlocks"], model_folder, expected["LyricSIMAllPairs"], dataset)
 
 
 def test_blocks_hold_every_pair_once_by_the_groups_of_its_songs(tasks, dataset):
@@ -219,9 +236,10 @@ def test_sick_is_scored_by_cosine_on_its_test_split(tasks, data, model_folder):
     task = tasks.TASKS["SpanishSentEvalSICKRelatedness"](data, check_sizes=False)
     row = by_subset(evaluated(model, [task])[task.metadata.name])["default"]
     vectors = [[model.encode(text, batch_size=1) for text in pair[:2]] for pair in PAIRS]
-    similar = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in vectors]
-    found = np.corrcoef(similar, [1 + gold for *_, gold in PAIRS])
-    assert row["cosine_pearson"] == pytest.approx(found[0, 1], abs=1e-6)
+    similar = np.array([cosine(a, b) for a, b in vectors])
+    expected = correlate(similar, np.array([1 + gold for *_, gold in PAIRS]))
+    assert row["cosine_pearson"] == pytest.approx(expected.pearson[0], abs=1e-9)
+    assert row["cosine_spearman"] == pytest.approx(expected.spearman[0], abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -270,3 +288,30 @@ def test_results_on_other_data_do_not_carry_lyricsims_revision(tasks, dataset, t
     on_the_sample = tasks.TASKS["LyricSIM"](dataset)
     assert on_the_sample.metadata.revision == sample_tree().fingerprint
     assert tasks.TASKS["LyricSIM"].metadata.revision == UPSTREAM_COMMIT
+
+
+def test_a_folder_below_the_users_home_is_found(tasks, dataset, data, tmp_path, monkeypatch):
+    (tmp_path / "lyricsim-sample").symlink_to(dataset)
+    (tmp_path / "data").symlink_to(data)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("LYRICSIM_FOLDER", "~/lyricsim-sample")
+    monkeypatch.setenv("SPANISH_SENTEVAL_DATA", "~/data")
+    task = tasks.TASKS["LyricSIM"]()
+    assert task.metadata.revision == sample_tree().fingerprint
+    assert task.subset_pairs()["default"]
+    assert tasks.TASKS["SpanishSentEvalSTS17"](check_sizes=False).subset_pairs()
+
+
+def test_results_on_ones_own_pairs_do_not_carry_sentevals_revision(tasks, data, tmp_path):
+    name = "SpanishSentEvalSTS17"
+    assert tasks.TASKS[name](str(tmp_path / "absent")).metadata.revision == COMMIT
+    own = tasks.TASKS[name](data, check_sizes=False).metadata
+    task = ENGINE_TASKS["STS17"]
+    assert own.revision == check_files(Path(data), "STS17", files_of(task), any_data=True).digest
+    assert own.dataset["path"] == Path(data).name
+    assert tasks.TASKS[name].metadata.revision == COMMIT
+
+
+def test_results_on_sentevals_own_files_carry_its_revision(tasks, sentence_evaluation_source):
+    task = tasks.TASKS["SpanishSentEvalSTS17"](str(sentence_evaluation_source))
+    assert (task.metadata.revision, task.metadata.dataset["path"]) == (COMMIT, REPOSITORY)

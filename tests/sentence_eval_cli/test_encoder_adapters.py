@@ -138,6 +138,24 @@ def test_a_path_for_a_model_that_is_named_by_its_folder_is_refused(tmp_path):
         build_encoder("beto", EncoderOptions(model_path=str(tmp_path)))
 
 
+@pytest.mark.parametrize("name", ["chars64", "sent2vec", "elmo"])
+@pytest.mark.parametrize(
+    "unread",
+    [
+        {"layer": "avg"},
+        {"pooling": "cls"},
+        {"prompt": "query: "},
+        {"precision": "bfloat16"},
+        {"revision": "main"},
+    ],
+)
+def test_an_option_that_a_kind_does_not_read_is_refused(name, unread, tmp_path):
+    path = None if name == "chars64" else str(tmp_path)
+    [option] = unread
+    with pytest.raises(UserError, match=f"--{option} .* for a .* model"):
+        build_encoder(name, EncoderOptions(model_path=path, **unread))
+
+
 def test_sent2vec_gets_lower_cased_text_and_a_full_stop_for_nothing(tmp_path, monkeypatch):
     class Model:
         def load_model(self, path):

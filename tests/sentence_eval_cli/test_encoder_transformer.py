@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
-from tiny_encoders import SENTENCES, save_bert, save_electra, save_like_roberta, save_roberta
+from tiny_encoders import (
+    SENTENCES,
+    save_bert,
+    save_electra,
+    save_gpt2,
+    save_like_roberta,
+    save_roberta,
+    save_t5,
+)
 
 from lyricsim_tools.errors import UserError
 from spanish_sentence_eval.encoders import EncoderOptions, as_batcher, build_encoder
@@ -200,7 +208,7 @@ def test_batcher_form_gives_the_same_vectors(bert):
     np.testing.assert_array_equal(batcher(None, SENTENCES), encode(bert))
 
 
-@pytest.mark.parametrize("layer", ["4", "-5", "top", "1.5"])
+@pytest.mark.parametrize("layer", ["4", "-5", "top", "1.5", "--5", "²", "٣", ""])
 def test_a_layer_that_does_not_exist_is_refused(bert, layer):
     with pytest.raises(UserError, match="from 0 \\(embeddings\\) to 3"):
         build_encoder(str(bert), EncoderOptions(layer=layer))
@@ -209,6 +217,33 @@ def test_a_layer_that_does_not_exist_is_refused(bert, layer):
 def test_token_means_are_refused_under_the_compatible_protocol(bert):
     with pytest.raises(UserError, match="always took the first token"):
         build_encoder(str(bert), EncoderOptions(pooling="mean"))
+
+
+def test_a_pooling_beside_the_pooler_is_refused_under_the_corrected_protocol(bert):
+    with pytest.raises(UserError, match="layer 'pooler' with pooling 'mean'"):
+        build_encoder(str(bert), EncoderOptions(protocol="corrected", layer="pooler", pooling="mean"))
+    identity = build_encoder(str(bert), EncoderOptions(protocol="corrected", layer="pooler")).identity
+    assert (identity.settings["layer"], identity.settings["pooling"]) == ("pooler", "")
+
+
+@pytest.mark.parametrize("protocol", ["compatible", "corrected"])
+def test_an_encoder_decoder_is_refused_at_load(tmp_path, protocol):
+    with pytest.raises(UserError, match="an encoder and a decoder"):
+        build_encoder(str(save_t5(tmp_path)), EncoderOptions(protocol=protocol))
+
+
+@pytest.mark.parametrize("kind", ["transformer", "sentence-transformers"])
+def test_a_tokeniser_without_padding_pads_with_its_end_of_text(tmp_path, kind):
+    encoder = build_encoder(str(save_gpt2(tmp_path)), EncoderOptions(protocol="corrected"), kind)
+    alone = np.concatenate([encoder.encode([tokens]) for tokens in SENTENCES])
+    np.testing.assert_allclose(encoder.encode(SENTENCES), alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["transformer", "sentence-transformers"])
+def test_a_tokeniser_with_neither_padding_nor_end_of_text_is_refused_at_load(tmp_path, kind):
+    folder = save_gpt2(tmp_path, eos_token=None)
+    with pytest.raises(UserError, match="no token for padding"):
+        build_encoder(str(folder), EncoderOptions(protocol="corrected"), kind)
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import shlex
 import threading
 
 import pytest
@@ -11,6 +12,7 @@ from made_up_benchmark import write_tree
 
 from spanish_sentence_eval import cli, senteval
 from spanish_sentence_eval.encoders import as_batcher, build_encoder
+from spanish_sentence_eval.report import markdown
 from spanish_sentence_eval.results import FORMAT, keep_in_file
 from spanish_sentence_eval.tasks import TASKS
 
@@ -171,13 +173,62 @@ def test_json_output_is_the_results_file(tree, tmp_path, capsys):
 
 
 def test_the_source_documents_options_and_names_work(tree, tmp_path, capsys):
-    options = ("--benchmark", "senteval", "--task_index", "2", "--layer", "avg", "--skip-missing")
+    options = ("--benchmark", "senteval", "--task_index", "2", "--skip-missing")
     results = run(tree, tmp_path, *options, tasks=())
     assert set(results["tasks"]) == {"SICKRelatedness", "STS14", "STS17"}
     assert results["skipped"] == {"STS15": "files absent"}
     (tmp_path / "results.json").unlink()
     assert set(run(tree, tmp_path, tasks=("SICK-es-R", "BR"))["tasks"]) == {"SICKRelatedness"}
     assert "warning: 'BR' is left out" in capsys.readouterr().err
+
+
+def test_tasks_that_are_asked_for_twice_add_up(tree, tmp_path):
+    results = run(tree, tmp_path, "--tasks", "TASS1", tasks=("STS17",))
+    assert set(results["tasks"]) == {"STS17", "TASS1"}
+
+
+def test_chance_is_the_majority_class_of_the_items_that_were_tested(tmp_path):
+    tree = write_tree(tmp_path / "data")
+    path = tree / "senteval/TASS/task1/test.txt"
+    path.write_text(re.sub(r"\t2$", "\t1", path.read_text("utf-8"), flags=re.MULTILINE), "utf-8")
+    results = run(tree, tmp_path, tasks=("TASS1", "BSOwiki", "STS17"))["tasks"]
+    assert {name: record["chance"] for name, record in results.items()} == {
+        "TASS1": 65.0,
+        "BSOwiki": 50.0,
+        "STS17": 0.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("file", "lines", "task", "options"),
+    [
+        ("senteval/SICK/SICK_test.txt", ["header"], "SICKRelatedness", ()),
+        ("senteval/SICK/SICK_test.txt", ["header"], "SICKEntailment", ()),
+        ("senteval/SICK/SICK_trial.txt", ["header", "1\tuna\tdos\t3\tNEUTRAL"], "SICKRelatedness", ()),
+        ("senteval/STS/STS17-es-test/STS.gs.track3.es-es.txt", ["4", *[""] * 39], "STS17", ()),
+        ("senteval/TASS/task1/train.txt", ["una\t1", "dos\t1"], "TASS1", ("--sklearn",)),
+        ("senteval/MC/muchocine.pos", ["una"], "MC", ("--sklearn",)),
+    ],
+)
+def test_data_of_ones_own_that_no_figure_can_be_had_of_are_named(
+    tmp_path, capsys, file, lines, task, options
+):
+    tree = write_tree(tmp_path / "data")
+    (tree / file).write_text("\n".join(lines) + "\n", "utf-8")
+    run(tree, tmp_path, *options, tasks=(task,), expect=1)
+    text = error_of(capsys)
+    assert f"{task}: " in text
+    assert file.rpartition("/")[2] in text
+
+
+def test_one_pair_that_cleaning_leaves_has_no_cleaned_correlation(tmp_path):
+    tree = write_tree(tmp_path / "data")
+    folder = tree / "senteval/SICK"
+    lines = (folder / "SICK_train.txt").read_text("utf-8")
+    (folder / "SICK_test.txt").write_text(lines + "99\tuna frase\totra\t3.00\tNEUTRAL\n", "utf-8")
+    results = run(tree, tmp_path, "--protocol", "corrected", tasks=("SICKRelatedness",))
+    figures = results["tasks"]["SICKRelatedness"]["figures"]
+    assert figures["deduplicated"] == {"left_out": {"train": 0, "dev": 0, "test": 40}}
 
 
 def test_model_name_is_another_word_for_model(tree, tmp_path):
@@ -205,6 +256,9 @@ def test_model_name_is_another_word_for_model(tree, tmp_path):
         (("--threads", "-1"), ("STS17",), "threads"),
         (("--batch-size", "0"), ("STS17",), "at least 1"),
         (("--device", "cuda:99"), ("STS17",), "on this machine"),
+        (("--layer", "avg"), ("STS17",), "--layer avg for a characters model"),
+        (("--prompt", "query: "), ("STS17",), "--prompt query:  for a characters model"),
+        (("--optim", "adam,lr=-0.1"), ("TASS1",), "classifier['optim'] is 'adam,lr=-0.1'"),
     ],
 )
 def test_a_wrong_option_is_one_clear_message_and_nothing_is_written(
@@ -272,6 +326,52 @@ def test_the_markdown_page_has_figures_and_neither_paths_nor_items(tree, tmp_pat
     assert "- not run: MC, FAC" in text
     assert str(tmp_path) not in text
     assert results["tasks"]["TASS1"]["hits"] not in text
+
+
+def command_of(page):
+    """The arguments of the run that a page tells."""
+    line = page.read_text("utf-8").split("```")[1].replace("\\\n", " ").strip().splitlines()[0]
+    return shlex.split(line)[1:]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--nhid", "3", "--head-batch-size", "8", "--tenacity", "1", "--epoch_size", "2"),
+        ("--optim", "sgd,lr=0.1", "--sklearn", "--threads", "1"),
+        ("--dropout", "0.25", "--nhid", "2", "--protocol", "corrected"),
+    ],
+)
+def test_the_pages_command_gives_the_same_figures_again(tree, tmp_path, options):
+    results = run(tree, tmp_path, *options, tasks=("TASS1",))
+    page = tmp_path / "page.md"
+    assert cli.main(["report", str(tmp_path / "results.json"), "--markdown", str(page)]) == 0
+    again = tmp_path / "again.json"
+    told = [str(tree) if a == "DIR" else str(again) if a == "results.json" else a for a in command_of(page)]
+    assert cli.main([*told, "--no-cache"]) == 0
+    repeated = json.loads(again.read_text())
+    assert repeated["settings"] == results["settings"]
+    assert repeated["tasks"]["TASS1"]["figures"] == results["tasks"]["TASS1"]["figures"]
+
+
+def test_the_pages_command_names_what_was_loaded_and_how(tree, tmp_path):
+    results = run(tree, tmp_path, tasks=("TASS1",))
+    read = {"protocol": "corrected", "layer": "pooler", "pooling": "", "prompt": "ask $: "}
+    hub = {"name": "owner/model", "kind": "transformer", "source": "owner/model", "revision": "abc123"}
+    own = {"name": "sent2vec", "kind": "sent2vec", "source": "/home/me/model.bin", "revision": None}
+    page = markdown(
+        {**results, "encoder": {**hub, "fingerprint": "f", "settings": {**read, "precision": "bfloat16"}}}
+    )
+    for part in ("--model owner/model", "--revision abc123", "--precision bfloat16", "--layer pooler"):
+        assert f" {part} \\\n" in page
+    assert "--prompt 'ask $: '" in page
+    assert "--pooling" not in page
+    page = markdown({**results, "encoder": {**own, "fingerprint": "f", "settings": {"lower": "yes"}}})
+    assert "--model_path model.bin" in page
+    assert "/home/me" not in page
+    record = {**results["tasks"]["TASS1"], "data": {"pinned": True}}
+    assert "--any-data" in page
+    assert "--any-data" not in markdown({**results, "tasks": {"TASS1": record}})
 
 
 def test_a_report_prints_the_same_tables_as_the_run(tree, tmp_path, capsys):

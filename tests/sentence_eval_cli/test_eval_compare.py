@@ -8,6 +8,7 @@ import pytest
 from spanish_sentence_eval import cli
 from spanish_sentence_eval.compare import compare_documents
 from spanish_sentence_eval.headline import group_averages, headline_of, mean_correlation
+from spanish_sentence_eval.intervals import difference_of_shares
 from spanish_sentence_eval.results import FORMAT
 from spanish_sentence_eval.tasks import TASKS
 
@@ -108,6 +109,27 @@ def test_p_values_are_adjusted_over_the_tasks_that_have_one():
 
 def test_both_orders_of_a_pair_are_named_as_dependent():
     assert "both orders" in compare(accuracy_record("1100"), accuracy_record("1110"), "BSOwiki").remark
+
+
+def test_items_that_two_seeds_put_in_other_orders_are_not_paired():
+    record = {**accuracy_record("1100" * 20), "headline": {"value": 50.0, "n": 40}}
+    better = {**accuracy_record("1110" * 20), "headline": {"value": 75.0, "n": 40}}
+    first, second = document(BSOwiki=record, TASS1=record), document(BSOwiki=better, TASS1=better)
+    first["settings"], second["settings"] = {**SETTINGS, "seed": 1}, {**SETTINGS, "seed": 2}
+    ordering, other = compare_documents(first, second, seed=1)
+    assert ordering.method.startswith("unpaired")
+    assert ordering.p == pytest.approx(difference_of_shares(0.5, 40, 0.75, 40)[1])
+    assert "another seed" in ordering.remark
+    assert other.method.startswith("paired")
+    assert not other.remark
+
+
+def test_a_figure_of_independent_pairs_is_not_said_to_count_them_twice():
+    first, second = accuracy_record("1100"), accuracy_record("1110")
+    del second["hits"]
+    row = compare(first, second, "BSOwiki")
+    assert row.method.startswith("unpaired")
+    assert not row.remark
 
 
 def test_the_command_prints_rows_or_json(tmp_path, capsys):

@@ -63,6 +63,25 @@ def save_electra(folder: Path) -> Path:
     return folder
 
 
+def save_gpt2(folder: Path, **names: str | None) -> Path:
+    """A GPT-2, whose tokeniser has one special token, the end of text, and none for padding."""
+    end = "<|endoftext|>"
+    trainer = trainers.WordPieceTrainer(vocab_size=200, special_tokens=[end])
+    pieces = _trained(Tokenizer(models.WordPiece(unk_token=end)), trainer, pre_tokenizers.Whitespace())
+    config = hf.GPT2Config(vocab_size=200, n_embd=16, n_layer=3, n_head=2, n_positions=64)
+    return _save(
+        folder, pieces, {"eos_token": end, "unk_token": end, **names}, 64, lambda: hf.GPT2Model(config)
+    )
+
+
+def save_t5(folder: Path) -> Path:
+    """A T5: an encoder and a decoder."""
+    save_bert(folder)
+    config = hf.T5Config(vocab_size=200, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2)
+    _seeded(lambda: hf.T5Model(config)).save_pretrained(folder)
+    return folder
+
+
 def _trained(tokenizer: Tokenizer, trainer: Any, splitter: Any) -> Tokenizer:
     tokenizer.pre_tokenizer = splitter
     tokenizer.train_from_iterator([*_TEXTS, *(text.lower() for text in _TEXTS)], trainer)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from lyricsim_tools.errors import UserError
 from spanish_sentence_eval.heads.exact import ExactTorch
 from spanish_sentence_eval.heads.exact_relatedness import ExactTrainer
 from spanish_sentence_eval.heads.fast import FastTorch
@@ -63,6 +64,15 @@ def test_settings_without_a_fast_way_take_the_exact_path(classifier: Classifier)
     (exact, fast) = (head.fit(table, [job]) for head in _heads(classifier))
     assert [f.dev for f in exact[0]] == [f.dev for f in fast[0]]
     assert all((a.predicted == b.predicted).all() for a, b in zip(exact[0], fast[0], strict=True))
+
+
+@pytest.mark.parametrize("optimiser", ["adam,lr=-0.1", "adam,speed=2", "adamm"])
+def test_an_optimiser_that_the_exact_path_refuses_is_refused(optimiser: str) -> None:
+    table = _table(40, 3, 2)
+    job = Job(np.arange(30), np.arange(30, 40), np.arange(0), (1e-5,))
+    for number in range(2):
+        with pytest.raises(UserError, match=r"classifier\['optim'\] is"):
+            _heads(Classifier(optim=optimiser))[number].fit(table, [job])
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6])

@@ -69,8 +69,16 @@ def test_an_unread_classifier_key_is_warned_of() -> None:
         assert read_classifier({"tenacty": 3}) == Classifier()
 
 
-def test_numpy_numbers_are_numbers() -> None:
-    assert read_settings({"task_path": "data", "seed": np.int64(5)}).seed == 5
+@pytest.mark.parametrize("path", ["fast", "exact"])
+@pytest.mark.parametrize("task", ["TASS1", "SICKRelatedness"])
+def test_numpy_numbers_are_numbers(small: dict[str, Any], characters: Batcher, task: str, path: str) -> None:
+    plain = {**small, "seed": 5, "path": path, "threads": 1}
+    classifier = {**small["classifier"], "nhid": np.int64(3), "dropout": np.float32(0.5)}
+    counts = {key: np.int64(plain[key]) for key in ("seed", "batch_size", "kfold", "threads")}
+    found = SE({**plain, **counts, "classifier": classifier}, characters).eval(task)
+    classifier = {**small["classifier"], "nhid": 3, "dropout": 0.5}
+    assert found == SE({**plain, "classifier": classifier}, characters).eval(task)
+    assert type(read_settings({**plain, **counts}).seed) is int
 
 
 def test_more_folds_than_members_of_a_class_are_refused(small: dict[str, Any], characters: Batcher) -> None:
