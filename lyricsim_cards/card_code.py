@@ -91,15 +91,18 @@ def _run_shell(
 def _run(
     command: Sequence[str], folder: Path, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=dict(environment),
-        capture_output=True,
-        text=True,
-        timeout=_SECONDS,
-        check=False,
-    )
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env=dict(environment),
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", f"error: it had not ended after {_SECONDS} s")
 
 
 def _reason(output: str) -> str:

@@ -9,7 +9,7 @@ from lyricsim_cards.figures import differing_figures
 from lyricsim_cards.prose import dead_links, placeholders
 from lyricsim_cards.schema import head_faults
 from lyricsim_cards.stage import run_snippets
-from lyricsim_tools.card_blocks import split_head
+from lyricsim_tools.card_blocks import read_card, split_head
 from lyricsim_tools.errors import UserError
 
 
@@ -52,8 +52,8 @@ def check_cards(cards: Sequence[Path], options: CheckOptions) -> list[Fault]:
 
 def static_faults(path: Path, root: Path) -> list[Fault]:
     """The faults of one card that can be seen without running its code."""
-    card = path.read_text("utf-8")
     try:
+        card = read_card(path)
         head = split_head(card)[0]
     except UserError as error:
         return [Fault(str(path), "metadata", error.given)]

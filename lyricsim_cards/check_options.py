@@ -11,7 +11,7 @@ class CheckOptions:
     Args:
         root: the repository's root.
         snippets: whether the code in the cards is run.
-        endpoint: a Hub to run it against; None: the local one below ``root``.
+        endpoint: a Hub on this machine to run it against; None: the one below ``root``.
     """
 
     root: Path

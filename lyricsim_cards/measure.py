@@ -83,7 +83,7 @@ def measure_folder(model: ModelFolder, splits: Mapping[str, Sequence[GoldPair]])
     for name, measured in found.items():
         for key in SCORE_NAMES:
             stated = model.metrics[name].get(key)
-            if not _agree(stated, measured[key]):
+            if not agree(stated, measured[key]):
                 raise UserError(
                     f"{name} {key} is {stated} in metrics.json, {measured[key]} by the predictions",
                     "the same score",
@@ -126,7 +126,8 @@ def _pearson(x: np.ndarray, y: np.ndarray) -> float | None:
     return _defined(pearson_and_spearman(x, y, "nan").pearson) if len(x) > 2 else None
 
 
-def _agree(stated: float | None, found: float | None) -> bool:
+def agree(stated: float | None, found: float | None) -> bool:
+    """Whether two statements of a score are the same but for the rounding of ``predictions.csv``."""
     if stated is None or found is None:
         return stated is None and found is None
     return abs(stated - found) <= _TOLERANCE

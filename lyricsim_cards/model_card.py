@@ -20,7 +20,7 @@ from lyricsim_cards.snippets import bi_encoder_snippet, cross_encoder_snippet
 from lyricsim_cards.text import NOT_MEASURED, fill_sections, percent, short
 from lyricsim_models.registry import load_registry
 from lyricsim_tools.atomic import write_text
-from lyricsim_tools.card_blocks import join_head
+from lyricsim_tools.card_blocks import join_head, keeping_edits
 from lyricsim_tools.citation import PAPER_BIBTEX, PAPER_ID
 from lyricsim_tools.markdown import table, template_sections
 
@@ -38,10 +38,10 @@ def write_model_card(folder: Path, extras: CardExtras | None = None) -> Path:
         extras: what the run doesn't know; None keeps what an earlier call was told.
 
     Returns:
-        The card's path.
+        The card's path. What somebody wrote into an earlier card outside its generated blocks stays.
 
     Raises:
-        UserError: the folder isn't that of a complete run.
+        UserError: the folder isn't that of a complete run, or the card in it cannot be read.
     """
     model = read_model_folder(folder)
     wanted = extras or model.extras
@@ -49,12 +49,13 @@ def write_model_card(folder: Path, extras: CardExtras | None = None) -> Path:
     if not wanted.dataset_id and looks_like_hub_id(dataset) and not Path(dataset).exists():
         # Decided once and kept: what a relative path leads to depends on where one stands.
         wanted = dataclasses.replace(wanted, dataset_id=dataset)
-    write_extras(folder, wanted)
     model = dataclasses.replace(model, extras=wanted)
+    card = keeping_edits(render_model_card(model), folder / CARD_FILE)
+    write_extras(folder, wanted)
     results = eval_results(model)
     if results is not None:
         write_text(folder / EVAL_RESULTS_FILE, results)
-    write_text(folder / CARD_FILE, render_model_card(model))
+    write_text(folder / CARD_FILE, card)
     return folder / CARD_FILE
 
 
@@ -109,10 +110,11 @@ def _identity(model: ModelFolder) -> dict[str, str]:
 
 
 def _snippet(model: ModelFolder) -> str:
+    place = (model.reference, model.extras.revision)
     if not model.is_bi_encoder:
-        return cross_encoder_snippet(model.reference)
+        return cross_encoder_snippet(*place)
     line = json.loads((model.folder / CALIBRATION_FILE).read_text("utf-8"))
-    return bi_encoder_snippet(model.reference, float(line["slope"]), float(line["intercept"]))
+    return bi_encoder_snippet(place[0], float(line["slope"]), float(line["intercept"]), place[1])
 
 
 def _results(model: ModelFolder) -> dict[str, str]:

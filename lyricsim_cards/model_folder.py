@@ -1,12 +1,16 @@
 """A trained model's folder as plain facts: what a run wrote, read without any of its code."""
 
+import functools
 import json
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from lyricsim_models.baselines import BASELINES
 from lyricsim_models.registry import load_registry
 from lyricsim_tools.atomic import write_json
 from lyricsim_tools.errors import UserError
@@ -28,6 +32,7 @@ class CardExtras:
             ``config``.
         floors: name of a baseline → its combined score on the same test pairs, 0 to 1.
         measured: split → what ``measure`` finds; empty: not measured.
+        revision: the branch of ``repo_id`` that holds the model; None: ``main``.
     """
 
     repo_id: str | None = None
@@ -35,6 +40,7 @@ class CardExtras:
     unseen: Mapping[str, Any] | None = None
     floors: Mapping[str, float] = field(default_factory=dict)
     measured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    revision: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,8 +80,13 @@ class ModelFolder:
 
     @property
     def is_on_lyricsim(self) -> bool:
-        """Whether the data is LyricSIM, not its sample or another: the builder keeps the name for it."""
-        return self.dataset.rsplit("/", 1)[-1] == "lyricsim"
+        """Whether the data is LyricSIM, not its sample or another.
+
+        Its rows tell, whatever their folder is called; changed rows keep the name, which the builder gives
+        to nothing else.
+        """
+        known = self.settings.get("data_fingerprint") in lyricsim_fingerprints().values()
+        return known or self.dataset.rsplit("/", 1)[-1] == "lyricsim"
 
     @property
     def is_song_disjoint(self) -> bool:
@@ -84,7 +95,7 @@ class ModelFolder:
 
     def scores(self, split: str) -> dict[str, Any]:
         """Everything known of a split's scores."""
-        return {**self.metrics.get(split, {}), **self.extras.measured.get(split, {})}
+        return {**self.extras.measured.get(split, {}), **self.metrics.get(split, {})}
 
     @property
     def reference(self) -> str:
@@ -95,6 +106,13 @@ class ModelFolder:
     def is_bi_encoder(self) -> bool:
         """Whether it embeds each lyric by itself."""
         return self.settings["recipe"]["architecture"] == "bi-encoder"
+
+
+@functools.cache
+def lyricsim_fingerprints() -> Mapping[str, str]:
+    """Configuration of LyricSIM → the ``data_fingerprint`` of runs on it."""
+    text = resources.files("lyricsim_cards").joinpath("lyricsim_data.toml").read_text("utf-8")
+    return dict(tomllib.loads(text)["fingerprints"])
 
 
 def looks_like_hub_id(name: str) -> bool:
@@ -123,11 +141,15 @@ def write_extras(folder: Path, extras: CardExtras) -> None:
     write_json(folder / EXTRAS_FILE, {k: v for k, v in vars(extras).items() if v})
 
 
-def unseen_scores(sibling: Path) -> dict[str, Any]:
-    """The test scores of a run whose test songs its training never met, for another run's card.
+def unseen_scores(model: ModelFolder, sibling: Path) -> dict[str, Any]:
+    """The test scores of a run whose test songs its training never met, for the card of its sibling.
+
+    Args:
+        model: whose card it is.
+        sibling: a run with the same base model and recipe on a song-disjoint configuration of its dataset.
 
     Raises:
-        UserError: the run was not on a song-disjoint configuration, or has no test scores.
+        UserError: the run was not on a song-disjoint configuration, has no test scores, or is no sibling.
     """
     found = read_model_folder(sibling)
     config = str(found.settings.get("config") or "")
@@ -138,30 +160,60 @@ def unseen_scores(sibling: Path) -> dict[str, Any]:
             "a run on a song-disjoint configuration, with test scores",
             "train the same recipe on filtered-song-disjoint and name that run",
         )
+    if differing := _differing(_decisive(model), _decisive(found)):
+        raise UserError(
+            f"{sibling} is not the same as {model.folder} on another configuration: {'; '.join(differing)}",
+            "the same base model, recipe and dataset",
+            "train the same recipe on filtered-song-disjoint and name that run",
+        )
     return {"name": sibling.name, "config": config, **scores}
+
+
+def _decisive(model: ModelFolder) -> dict[str, Any]:
+    """What siblings share: all that decides a result but configuration and seed."""
+    data = "LyricSIM" if model.is_on_lyricsim else Path(str(model.settings["dataset"])).name
+    # How many rows a process holds at once does not change the result.
+    recipe = {k: v for k, v in model.settings["recipe"].items() if k != "per_device_batch_size"}
+    return {"base model": model.base, "dataset": data, **recipe}
+
+
+def _differing(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{key} is {found.get(key)!r}, not {wanted.get(key)!r}"
+        for key in {**wanted, **found}
+        if wanted.get(key) != found.get(key)
+    ]
 
 
 def floor_scores(model: ModelFolder, runs: Sequence[Path]) -> dict[str, float]:
     """Names and combined test scores of baseline runs, for another run's card.
 
     Raises:
-        UserError: a baseline saw other data than the model did, or has no test score.
+        UserError: a run is no baseline's, saw other data than the model did, or has no test score; two are
+            of one baseline.
     """
-    found = {}
+    found: dict[str, float] = {}
     for folder in runs:
-        baseline = read_model_folder(folder)
-        score = baseline.metrics.get("test", {}).get("combined_score")
-        if (
-            baseline.settings.get("data_fingerprint") != model.settings.get("data_fingerprint")
-            or score is None
-        ):
-            raise UserError(
-                f"{folder} is no baseline for {model.folder}: other data, or no test score",
-                "a run of training/svm_baseline.py on the same dataset and configuration",
-                "run the baseline on the data that the model was trained on",
-            )
-        found[str(baseline.settings["model"])] = float(score)
+        name, score = _floor(model, read_model_folder(folder))
+        if name in found:
+            raise UserError(f"{folder} is a second run of {name}", "one run a baseline", "leave one out")
+        found[name] = score
     return found
+
+
+def _floor(model: ModelFolder, run: ModelFolder) -> tuple[str, float]:
+    name, score = str(run.settings["model"]), run.metrics.get("test", {}).get("combined_score")
+    features = run.settings["recipe"].get("features")
+    is_baseline = name in BASELINES and list(BASELINES[name].features) == features
+    same_data = run.settings.get("data_fingerprint") == model.settings.get("data_fingerprint")
+    if not is_baseline or not same_data or score is None:
+        reason = "a model" if not is_baseline else "other data" if not same_data else "no test score"
+        raise UserError(
+            f"{run.folder} is no baseline for {model.folder}: {reason}",
+            "a run of training/svm_baseline.py on the same dataset and configuration",
+            "run the baseline on the data that the model was trained on",
+        )
+    return name, float(score)
 
 
 def _read_extras(path: Path) -> CardExtras:

@@ -11,7 +11,7 @@ _CROSS_ENCODER = """```python
 from sentence_transformers import CrossEncoder
 
 {lyrics}
-model = CrossEncoder("{reference}")
+model = CrossEncoder({place})
 print(model.predict([(first, second)]))  # one score a pair on the scale of 0 to 5, not clipped to it
 ```
 
@@ -21,14 +21,14 @@ or in transformers alone:
 from transformers import pipeline
 
 {lyrics}
-scorer = pipeline("text-classification", model="{reference}", function_to_apply="none")
+scorer = pipeline("text-classification", model={place}, function_to_apply="none")
 print(scorer({{"text": first, "text_pair": second}})["score"])
 ```"""
 _BI_ENCODER = """```python
 from sentence_transformers import SentenceTransformer
 
 {lyrics}
-model = SentenceTransformer("{reference}")
+model = SentenceTransformer({place})
 cosine = model.similarity(*model.encode([first, second]))
 print({slope} * cosine + {intercept})  # the line that training fitted, from cosine to 0 to 5
 ```
@@ -36,16 +36,19 @@ print({slope} * cosine + {intercept})  # the line that training fitted, from cos
 A catalogue is embedded once with `model.encode` and then searched by cosine."""
 
 
-def cross_encoder_snippet(reference: str) -> str:
+def cross_encoder_snippet(reference: str, revision: str | None = None) -> str:
     """How to score a pair with a cross-encoder; ``reference`` is a Hub id or a folder."""
-    return _CROSS_ENCODER.format(lyrics=_LYRICS, reference=reference)
+    return _CROSS_ENCODER.format(lyrics=_LYRICS, place=_place(reference, revision))
 
 
-def bi_encoder_snippet(reference: str, slope: float, intercept: float) -> str:
+def bi_encoder_snippet(reference: str, slope: float, intercept: float, revision: str | None = None) -> str:
     """How to score a pair with a bi-encoder, whose line from cosine to score is given."""
-    return _BI_ENCODER.format(
-        lyrics=_LYRICS, reference=reference, slope=f"{slope:.6g}", intercept=f"{intercept:.6g}"
-    )
+    place = _place(reference, revision)
+    return _BI_ENCODER.format(lyrics=_LYRICS, place=place, slope=f"{slope:.6g}", intercept=f"{intercept:.6g}")
+
+
+def _place(reference: str, revision: str | None) -> str:
+    return f'"{reference}"' + (f', revision="{revision}"' if revision else "")
 
 
 def training_command(entry: ModelEntry) -> str:

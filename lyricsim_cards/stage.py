@@ -1,6 +1,7 @@
 """Running the code of cards: a Hub on loopback, an empty cache, and what each card speaks of in place."""
 
 import contextlib
+import ipaddress
 import os
 import subprocess
 import sys
@@ -8,10 +9,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from lyricsim_cards.card_code import failures, snippets_of
 from lyricsim_cards.check_options import CheckOptions
 from lyricsim_cards.model_folder import RUN_FILE, read_model_folder
+from lyricsim_cards.rebuilt import build_dataset
 from lyricsim_models.registry import ModelEntry, load_registry
 from lyricsim_tools.errors import UserError
 
@@ -27,18 +30,28 @@ class Hub:
         url: its address.
         token: an access token.
         owner: who may write, and stands in for ``<owner>``.
+        is_ours: whether it was started for the check, so that nothing of anybody's is there.
     """
 
     url: str
     token: str
     owner: str
+    is_ours: bool = False
+
+    def holds(self, repo_id: str, kind: str) -> bool:
+        """Whether a repository of somebody's is there, which is then used as it is."""
+        from huggingface_hub import HfApi
+
+        api = HfApi(endpoint=self.url, token=self.token)
+        return not self.is_ours and api.repo_exists(repo_id, repo_type=kind)
 
 
 def run_snippets(cards: Sequence[Path], options: CheckOptions) -> list[tuple[Path, str]]:
     """Run every snippet of every card, in the card's order, and say which fail.
 
     Raises:
-        UserError: no endpoint was named and there is no local Hub below the root.
+        UserError: the endpoint is not on this machine, or none was named and there is no local Hub below
+            the root.
     """
     with _hub(cards, options) as hub, tempfile.TemporaryDirectory() as stage:
         sample = _build_sample(Path(stage))
@@ -54,7 +67,7 @@ def _run_card(path: Path, hub: Hub, root: Path, sample: Path, workplace: Path) -
     _place(path.resolve().parent, root, sample, workplace)
     environment = _environment(hub, workplace)
     _publish(path, hub, workplace, environment)
-    snippets = snippets_of(path.read_text("utf-8").replace("<owner>", hub.owner))
+    snippets = snippets_of(path.read_text("utf-8", "replace").replace("<owner>", hub.owner))
     return list(failures(snippets, workplace, environment))
 
 
@@ -69,25 +82,38 @@ def _place(folder: Path, root: Path, sample: Path, workplace: Path) -> None:
 
 
 def _publish(path: Path, hub: Hub, workplace: Path, environment: dict[str, str]) -> None:
-    """Put on the Hub what the card's code downloads from there."""
-    folder, card = path.resolve().parent, path.read_text("utf-8")
+    """Put on the Hub what the card's code downloads from there, unless the Hub has it."""
+
+    def push(folder: Path, repo_id: str, kind: str, revision: str | None = None) -> None:
+        if not hub.holds(repo_id, kind):
+            _push(folder, repo_id, kind, revision, workplace, environment)
+
+    folder, card = path.resolve().parent, path.read_text("utf-8", "replace")
     if (folder / RUN_FILE).is_file():
-        repo_id = read_model_folder(folder).extras.repo_id
-        if repo_id:
-            _push(folder, repo_id, "model", workplace, environment)
+        extras = read_model_folder(folder).extras
+        if extras.repo_id:
+            push(folder, extras.repo_id, "model", extras.revision)
     if entry := _prepared(folder):
-        _push(_tiny_base(workplace), entry.hub_id, "model", workplace, environment)
+        push(_tiny_base(workplace), entry.hub_id, "model")
     for name, kind in (
         ("lyricsim", "dataset"),
         ("lyricsim_metric", "space"),
         ("lyricsim_comparison", "space"),
     ):
         if f'"<owner>/{name}"' in card:
-            _push((workplace / name).resolve(), f"{hub.owner}/{name}", kind, workplace, environment)
+            push((workplace / name).resolve(), f"{hub.owner}/{name}", kind)
 
 
-def _push(folder: Path, repo_id: str, kind: str, workplace: Path, environment: dict[str, str]) -> None:
+def _push(
+    folder: Path,
+    repo_id: str,
+    kind: str,
+    revision: str | None,
+    workplace: Path,
+    environment: dict[str, str],
+) -> None:
     command = [sys.executable, "-m", "lyricsim_tools.push_cli", str(folder), repo_id, "--type", kind]
+    command += ["--revision", revision] if revision else []
     done = subprocess.run(command, cwd=workplace, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise UserError(
@@ -98,9 +124,7 @@ def _push(folder: Path, repo_id: str, kind: str, workplace: Path, environment: d
 
 
 def _build_sample(folder: Path) -> Path:
-    code = "import sys; from lyricsim_dataset.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "build", "--sample", "--out", str(folder / SAMPLE)]
-    subprocess.run(command, check=True, capture_output=True)
+    build_dataset(folder / SAMPLE, "--sample").check_returncode()
     return folder / SAMPLE
 
 
@@ -136,6 +160,7 @@ def _hub(cards: Sequence[Path], options: CheckOptions) -> Iterator[Hub]:
     if options.endpoint:
         from huggingface_hub import HfApi, get_token
 
+        _require_loopback(options.endpoint)
         owner = HfApi(endpoint=options.endpoint).whoami()["name"]
         yield Hub(options.endpoint, get_token() or "", owner)
         return
@@ -150,9 +175,23 @@ def _hub(cards: Sequence[Path], options: CheckOptions) -> Iterator[Hub]:
     command = [sys.executable, str(server), *[word for owner in owners for word in ("--owner", owner)]]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            yield Hub(*(process.stdout.readline().split() if process.stdout else ()))
+            url, token, owner = (process.stdout.readline() if process.stdout else "").split()
+            yield Hub(url, token, owner, is_ours=True)
         finally:
             process.terminate()
+
+
+def _require_loopback(endpoint: str) -> None:
+    """The code that is run publishes what it likes, which is for no Hub that people use."""
+    host = urlsplit(endpoint).hostname or ""
+    with contextlib.suppress(ValueError):
+        if host == "localhost" or ipaddress.ip_address(host).is_loopback:
+            return
+    raise UserError(
+        f"--endpoint {endpoint} is not on this machine, and the code of cards publishes there",
+        "a Hub on the loopback interface, such as http://127.0.0.1:8000",
+        "leave --endpoint out for a Hub that is started for the check",
+    )
 
 
 def _owners(path: Path) -> list[str]:

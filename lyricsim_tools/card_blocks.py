@@ -7,6 +7,7 @@ writes are the program's, all others the editor's.
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -15,6 +16,9 @@ from lyricsim_tools.errors import UserError
 
 _HEAD = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
 _BLOCK = re.compile(r"<!-- lyricsim:begin ([\w-]+) -->.*?<!-- lyricsim:end \1 -->", re.DOTALL)
+_BLOCK_AND_GAP = re.compile(_BLOCK.pattern + r"(\n\n)?", re.DOTALL)
+# Figures, and the name of a licence: what is no longer generated no longer holds.
+_NEVER_BY_HAND = ("model-index", "dataset_info", "license_name")
 
 
 def block(name: str, body: str) -> str:
@@ -30,6 +34,18 @@ def block(name: str, body: str) -> str:
 def blocks_of(card: str) -> dict[str, str]:
     """The generated blocks of a card, name to text with its markers, in order."""
     return {match[1]: match[0] for match in _BLOCK.finditer(card)}
+
+
+def read_card(path: Path) -> str:
+    """A card's text.
+
+    Raises:
+        UserError: it is not UTF-8.
+    """
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8: {error}", "a card in UTF-8", "save it as UTF-8") from error
 
 
 def split_head(card: str) -> tuple[dict[str, Any], str]:
@@ -73,28 +89,48 @@ def merge_cards(generated: str, edited: str) -> str:
 
     Returns:
         ``edited`` with each generated block replaced by its present text, new blocks put after the block
-        that precedes them, blocks that are no longer generated taken out, and the generated YAML keys set.
-        Merging the result again changes nothing.
+        that precedes them, blocks that are no longer generated and second copies taken out, and the
+        generated YAML keys set. Merging the result again changes nothing.
 
     Raises:
         UserError: the head of either card is not a YAML mapping.
     """
     new_head, new_body = split_head(generated)
     old_head, old_body = split_head(edited)
-    head = {**new_head, **{key: value for key, value in old_head.items() if key not in new_head}}
-    return join_head(head, _merge_bodies(blocks_of(new_body), old_body))
+    kept = {key: value for key, value in old_head.items() if key not in (*new_head, *_NEVER_BY_HAND)}
+    return join_head({**new_head, **kept}, _merge_bodies(blocks_of(new_body), old_body))
+
+
+def keeping_edits(generated: str, path: Path) -> str:
+    """``merge_cards`` with the card that is at a path, if there is one.
+
+    Raises:
+        UserError: the card there cannot be read; nothing was changed.
+    """
+    if not path.is_file():
+        return generated
+    edited = read_card(path)
+    try:
+        return merge_cards(generated, edited)
+    except UserError as error:
+        raise UserError(
+            f"{path}: {error.given}",
+            "a card whose head is YAML, so that your edits can be carried over",
+            "correct the head or move the card away; nothing was changed",
+        ) from error
 
 
 def _merge_bodies(new_blocks: Mapping[str, str], body: str) -> str:
-    present = blocks_of(body)
-    for name, text in present.items():
-        if name in new_blocks:
-            body = body.replace(text, new_blocks[name], 1)
-        else:
-            body = body.replace(f"{text}\n\n", "", 1).replace(text, "", 1)
+    missing = dict(new_blocks)
+
+    def renewed(match: re.Match[str]) -> str:
+        text = missing.pop(match[1], None)
+        return "" if text is None else f"{text}{match[2] or ''}"
+
+    body = _BLOCK_AND_GAP.sub(renewed, body)
     previous = ""
     for name, text in new_blocks.items():
-        if name not in present:
+        if name in missing:
             body = _insert_after(body, previous, text)
         previous = text
     return body

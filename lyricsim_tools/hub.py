@@ -110,18 +110,33 @@ def push_folder(
     return _push_with_retries(request, files, pauses)
 
 
-def _push_with_retries(
-    request: PushRequest, files: Sequence[LocalFile], pauses: Sequence[float]
-) -> PushResult:
-    from huggingface_hub import HfApi, get_token
+def require_login(afterwards: str) -> str:
+    """The hub client's access token.
 
-    if get_token() is None:
+    Args:
+        afterwards: what to do once logged in, for the message.
+
+    Raises:
+        UserError: nobody is logged in.
+    """
+    from huggingface_hub import get_token
+
+    token = get_token()
+    if token is None:
         raise UserError(
             "you are not logged in to the Hub",
             "an access token with the role 'write'",
-            f"run `hf auth login`, or set HF_TOKEN, then:\n    {request.command}",
+            f"run `hf auth login`, or set HF_TOKEN, {afterwards}",
         )
-    refuse_tokens(files, get_token())
+    return token
+
+
+def _push_with_retries(
+    request: PushRequest, files: Sequence[LocalFile], pauses: Sequence[float]
+) -> PushResult:
+    from huggingface_hub import HfApi
+
+    refuse_tokens(files, require_login(f"then:\n    {request.command}"))
     api = HfApi(library_name="lyricsim")
     waits = iter(pauses)
     while True:
@@ -174,10 +189,10 @@ def _result(request: PushRequest, *, uploaded: tuple[str, ...], dry_run: bool) -
 
 
 def _sdk_of(folder: Path) -> str:
-    from lyricsim_tools.card_blocks import split_head
+    from lyricsim_tools.card_blocks import read_card, split_head
 
     card = folder / "README.md"
-    sdk = split_head(card.read_text("utf-8"))[0].get("sdk") if card.is_file() else None
+    sdk = split_head(read_card(card))[0].get("sdk") if card.is_file() else None
     if not isinstance(sdk, str):
         raise UserError(
             f"{card} does not say which SDK the Space uses",

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lyricsim_tools.card_blocks import blocks_of, merge_cards
+from lyricsim_tools.card_blocks import blocks_of, merge_cards, read_card
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.hub_files import ContentIds, LocalFile, content_ids
 from lyricsim_tools.hub_request import PushRequest
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Kept in the repository: what an earlier push wrote, by name and content.
 RECORD_NAME = ".lyricsim-push.json"
-CARD_NAME = "README.md"
+CARD_NAME, ATTRIBUTES_NAME = "README.md", ".gitattributes"
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _card(content: Path | bytes, ids: ContentIds, remote: Remote) -> Path | byte
 
     The record keeps the generated card's id, not the merged one's, so that edits are recognised for ever.
     """
-    text = content.decode() if isinstance(content, bytes) else content.read_text("utf-8")
+    text = content.decode() if isinstance(content, bytes) else read_card(content)
     published = remote.record.get(CARD_NAME)
     if remote.card is None or remote.contents[CARD_NAME] in _both(published):
         return content
@@ -197,7 +197,8 @@ def _both(ids: ContentIds | None) -> tuple[str, ...]:
 
 def _is_fresh(api: "HfApi", request: PushRequest, remote: Remote) -> bool:
     """Whether the branch holds only what the Hub itself put there when it created the repository."""
-    if remote.record:
+    hubs_own = {ATTRIBUTES_NAME, CARD_NAME} if request.repo_type == "space" else {ATTRIBUTES_NAME}
+    if remote.record or not set(remote.contents) <= hubs_own:
         return False
     commits = api.list_repo_commits(request.repo_id, repo_type=request.repo_type, revision=remote.head)
     return len(commits) == 1

@@ -1,6 +1,9 @@
 """``lyricsim-push``: publish a built dataset, a Space or a model folder on the Hub."""
 
 import argparse
+import contextlib
+import json
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -12,11 +15,14 @@ from lyricsim_tools.hub import PushResult, push_folder
 from lyricsim_tools.hub_files import RepoType
 from lyricsim_tools.tables import print_json
 
+# What `lyricsim-cards` keeps beside a run's card: the repository that it names, and more.
+CARD_RECORD = "card.json"
 _EXAMPLES = """examples:
   lyricsim-push lyricsim your-name/lyricsim --type dataset
   lyricsim-push lyricsim_metric your-name/lyricsim_metric --type space
-  lyricsim-push outputs/bertin your-name/lyricsim-bertin --type model --revision song-disjoint
-  lyricsim-push outputs/bertin your-name/lyricsim-bertin --type model --dry-run
+  lyricsim-push outputs/exported your-name/lyricsim-bertin --type model --revision song-disjoint
+  lyricsim-push outputs/exported your-name/lyricsim-bertin --type model --dry-run
+  lyricsim-cards publish runs/bertin your-name/lyricsim-bertin    # a run of training/, with its card
 
 The repository is private unless --public is given. The access token is that of `hf auth login` or HF_TOKEN.
 A push that was cut short is repeated with the same command; what arrived is not sent again.
@@ -34,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
+        _refuse_other_card(options)
         result = push_folder(
             options.folder,
             options.repository,
@@ -54,6 +61,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         sys.stdout.write(describe(result) + "\n")
     return 0
+
+
+def _refuse_other_card(options: argparse.Namespace) -> None:
+    """A run's card loads its model by the id that it was written for, which its record says."""
+    record = options.folder / CARD_RECORD
+    if options.type != "model" or not record.is_file():
+        return
+    branch = options.revision or "main"
+    # A damaged record is named by the command that is asked for below.
+    with contextlib.suppress(ValueError, AttributeError):
+        known = json.loads(record.read_text("utf-8"))
+        if (known.get("repo_id"), known.get("revision") or "main") == (options.repository, branch):
+            return
+    words = ["lyricsim-cards", "publish", str(options.folder), options.repository]
+    words += ["--revision", options.revision] if options.revision else []
+    words += ["--public"] if options.public else []
+    raise UserError(
+        f"the card in {options.folder} was not written for {options.repository} ({branch}), "
+        "so its code would load another model",
+        "a card that names the repository where it is read",
+        f"write it anew and publish in one step with:\n    {shlex.join(words)}",
+    )
 
 
 def describe(result: PushResult) -> str:

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -127,6 +128,8 @@ def train_all(options: argparse.Namespace) -> None:
     from lyricsim_models.workers import Workers
 
     with Workers(options.report_to) as workers:
+        if options.push_to_hub:
+            workers.together(lambda: require_publishable(options.push_to_hub) if workers.is_main else None)
         splits = read_splits(options.dataset, options.config)
         # Libraries print too; standard output is for the result alone.
         with contextlib.redirect_stdout(sys.stderr):
@@ -138,6 +141,19 @@ def train_all(options: argparse.Namespace) -> None:
             report(options, results, summary)
             if options.push_to_hub:
                 publish(options, best_of(jobs, results).output)
+
+
+def require_publishable(repo_id: str) -> None:
+    """Find out before training what would keep its result from the Hub after it.
+
+    Raises:
+        UserError: the id to publish under has no owner, or nobody is logged in.
+    """
+    from lyricsim_tools.hub import require_login
+    from lyricsim_tools.hub_request import require_owner
+
+    require_owner(repo_id)
+    require_login("then start again; nothing was trained")
 
 
 def write_card(folder: Path) -> None:
@@ -162,10 +178,21 @@ def best_of(jobs: Sequence[Job], results: Mapping[int, Mapping[str, Any]]) -> Jo
 
 
 def publish(options: argparse.Namespace, folder: Path) -> None:
-    """Push one run's model and card; the run's own files stay whatever happens."""
+    """Push one run's model and card; the run's own files stay whatever happens.
+
+    Raises:
+        UserError: with the command that repeats this.
+    """
     from lyricsim_cards.publish import publish_run
 
-    result = publish_run(folder, options.push_to_hub, public=options.public)
+    try:
+        result = publish_run(folder, options.push_to_hub, public=options.public)
+    except (UserError, OSError) as error:
+        words = ["lyricsim-cards", "publish", str(folder), options.push_to_hub]
+        command = shlex.join([*words, *(["--public"] if options.public else [])])
+        said = explained(error)
+        again = f"the run in {folder} is complete; to write its card and publish it:\n    {command}"
+        raise UserError(said.given, said.expected, f"{said.remedy}\n  {again}") from error
     print(f"published {folder} as {result.url}", file=sys.stderr)
 
 

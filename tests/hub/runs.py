@@ -6,6 +6,7 @@ from pathlib import Path
 from lyricsim_cards.measure import GoldPair
 from lyricsim_metric.scores import score
 
+OVERLAP = {"features": ["shared_words"], "estimator": "none", "encoder": None, "prompt": None}
 RECIPE = {
     "architecture": "cross-encoder",
     "global_batch_size": 8,
@@ -47,3 +48,8 @@ def run_folder(
     rows = [f"{pair_id},{value:.7g}" for pair_id, value in predictions.items()]
     (folder / "predictions.csv").write_text("\n".join(["pair_id,prediction", *rows]) + "\n")
     return folder
+
+
+def floor_folder(folder: Path, **changes: object) -> Path:
+    """A run of training/svm_baseline.py on the same data."""
+    return run_folder(folder, **{"model": "word-overlap", "recipe": OVERLAP, **changes})

@@ -1,17 +1,21 @@
 import json
 import os
+import re
 import shutil
 
 import pytest
+from folders import push, write_files
 from runs import run_folder
 from support import REPOSITORY
 
+from lyricsim_cards import card_code
 from lyricsim_cards.card_code import failures, snippets_of
 from lyricsim_cards.check import check_cards
 from lyricsim_cards.check_options import CheckOptions
 from lyricsim_cards.cli import main
 from lyricsim_cards.model_card import write_model_card
 from lyricsim_cards.model_folder import CardExtras
+from lyricsim_cards.rebuilt import build_dataset
 from lyricsim_cards.schema import head_faults
 from lyricsim_tools.errors import UserError
 
@@ -162,6 +166,55 @@ dataset_info:
     assert faults_of(card, head.replace("num_examples: 4", "num_examples: 3")) == []
 
 
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("built") / "lyricsim-sample"
+    build_dataset(folder, "--sample").check_returncode()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("pattern", "block"),
+    [(r"\| (interval|ordinal) \| 0\.\d\d", "reliability"), (r"\d+ songs;", "introduction")],
+)
+def test_a_dataset_card_whose_figures_are_not_those_of_a_new_build_is_found(sample, tmp_path, pattern, block):
+    folder = shutil.copytree(sample, tmp_path / "copy-of-sample")
+    text = (folder / "README.md").read_text("utf-8")
+    changed = re.sub(pattern, lambda match: re.sub(r"\d\b", "77", match[0], count=1), text, count=1)
+    assert changed != text
+    [fault] = faults_of(folder / "README.md", changed)
+    assert fault.startswith(f"block {block}: ")
+    assert "77" in fault
+
+
+def test_a_dataset_card_is_not_compared_with_a_build_of_other_data(sample, tmp_path, monkeypatch):
+    folder = shutil.copytree(sample, tmp_path / "lyricsim")
+    record = json.loads((folder / "build.json").read_text("utf-8"))
+    (folder / "build.json").write_text(json.dumps({**record, "sample": False}), "utf-8")
+    card = folder / "README.md"
+    text = card.read_text("utf-8").replace("songs;", "song;")
+    monkeypatch.delenv("LYRICSIM_SOURCE", raising=False)
+    monkeypatch.setenv("LYRICSIM_CACHE", str(tmp_path / "none"))
+    assert faults_of(card, text) == []
+    (folder / "build.json").write_text("{}", "utf-8")
+    assert "is not a build's record" in faults_of(card)[0]
+
+
+def test_figures_kept_for_the_card_that_contradict_the_run_are_found(trained):
+    path = trained.parent / "card.json"
+    extras = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**extras, "measured": {"test": {"pearson": 0.99}}}), "utf-8")
+    [fault] = faults_of(trained, kind="figure")
+    assert fault.startswith("test pearson is 0.99 in card.json, ")
+
+
+def test_a_card_that_is_not_utf_8_is_a_fault(tmp_path):
+    (tmp_path / "README.md").write_bytes(b"Canci\xf3n")
+    found = check_cards([tmp_path / "README.md"], CheckOptions(REPOSITORY))
+    assert [fault.kind for fault in found] == ["metadata"]
+    assert "is not UTF-8" in found[0].what
+
+
 def test_a_card_whose_head_is_broken_is_found(tmp_path):
     assert "head" in faults_of(tmp_path / "README.md", "---\na: [\n---\n")[0]
 
@@ -204,6 +257,33 @@ def test_code_runs_from_top_to_bottom_as_one_session_and_goes_on_after_a_failure
         "the bash code in line 13 fails: error: gone",
         "the python code in line 16 fails: SystemExit: 4",
     ]
+
+
+@pytest.mark.parametrize("code", ["python\nimport time; time.sleep(60)", "bash\nsleep 60"])
+def test_code_that_does_not_end_is_a_fault(tmp_path, monkeypatch, code):
+    monkeypatch.setattr(card_code, "_SECONDS", 1)
+    [fault] = failures(snippets_of(f"```{code}\n```\n"), tmp_path, os.environ)
+    assert fault.endswith("error: it had not ended after 1 s")
+
+
+@pytest.mark.parametrize("endpoint", ["https://huggingface.co", "http://192.168.1.2:8000", "127.0.0.1"])
+def test_a_hub_that_people_use_gets_nothing_of_a_check(trained, endpoint):
+    with pytest.raises(UserError, match="is not on this machine"):
+        check_cards([trained], CheckOptions(REPOSITORY, endpoint=endpoint))
+
+
+def test_what_a_card_speaks_of_is_not_written_where_it_is(hub, tmp_path):
+    mine = write_files(tmp_path / "mine", {"README.md": b"mine", "data.csv": b"a\n1\n"})
+    assert push(hub, mine, "--type", "dataset", repo_id=f"{hub.user}/lyricsim").returncode == 0
+    before = hub.server.store.files("dataset", f"{hub.user}/lyricsim")
+    card = write_files(
+        tmp_path / "card", {"README.md": b'# T\n\n```python\nname = "<owner>/lyricsim"\n```\n'}
+    )
+    command = ["-m", "lyricsim_cards.cli", "check", "--root", str(REPOSITORY), "--endpoint", hub.url]
+    done = hub.run([*command, str(card / "README.md")])
+    assert done.returncode == 1, done.stderr
+    assert "snippet" not in done.stdout
+    assert hub.server.store.files("dataset", f"{hub.user}/lyricsim") == before
 
 
 def test_an_error_that_a_comment_announces_is_what_the_code_shows(tmp_path):

@@ -37,6 +37,20 @@ def test_generated_keys_are_ours_and_all_others_stay(generated, edited):
     assert split_head(merge_cards(generated, edited))[0] == {**theirs, **ours}
 
 
+def test_figures_and_a_licences_name_that_are_no_longer_generated_go():
+    edited = join_head({"license": "other", "license_name": "x", "model-index": [1], "thumbnail": "t"}, "")
+    assert split_head(merge_cards(join_head({"license": "mit"}, ""), edited))[0] == {
+        "license": "mit",
+        "thumbnail": "t",
+    }
+
+
+@pytest.mark.parametrize("second", ["1", "0"])
+def test_of_a_block_that_was_copied_one_is_left_and_renewed(second):
+    edited = f"{block('a', '1')}\n\nnote\n\n{block('a', second)}\n\nend\n"
+    assert merge_cards(block("a", "2"), edited) == f"{block('a', '2')}\n\nnote\n\nend\n"
+
+
 @given(TEXT.filter(str.strip), TEXT, TEXT)
 def test_text_between_blocks_survives(note, old, new):
     edited = f"{block('a', old)}\n\n{note}\n\n{block('b', old)}"

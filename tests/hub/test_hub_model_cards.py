@@ -1,19 +1,28 @@
 import json
+import re
 
 import pytest
 import yaml
-from runs import GOLD, RECIPE, run_folder
+from runs import GOLD, RECIPE, floor_folder, run_folder
 from support import REPOSITORY
 
 from lyricsim_cards.cli import main
 from lyricsim_cards.measure import GoldPair, measure, measure_folder, read_gold
 from lyricsim_cards.model_card import render_model_card, write_model_card
-from lyricsim_cards.model_folder import CardExtras, floor_scores, read_model_folder, unseen_scores
+from lyricsim_cards.model_folder import (
+    CardExtras,
+    floor_scores,
+    lyricsim_fingerprints,
+    read_model_folder,
+    unseen_scores,
+)
 from lyricsim_cards.paper_cards import render_paper_card
 from lyricsim_cards.prose import placeholders
 from lyricsim_models.registry import paper_models
 from lyricsim_tools.card_blocks import split_head
 from lyricsim_tools.errors import UserError
+
+DISJOINT = "filtered-song-disjoint"
 
 
 def card_of(folder, **extras):
@@ -144,11 +153,34 @@ def test_a_pair_without_a_prediction_is_refused():
 
 
 def test_the_score_on_unseen_songs_comes_from_a_named_sibling(tmp_path):
-    sibling = run_folder(tmp_path / "disjoint", config="filtered-song-disjoint")
-    card = card_of(run_folder(tmp_path / "r"), unseen=unseen_scores(sibling))
+    folder, sibling = run_folder(tmp_path / "r"), run_folder(tmp_path / "disjoint", config=DISJOINT)
+    model = read_model_folder(folder)
+    card = card_of(folder, unseen=unseen_scores(model, sibling))
     assert "sibling run `disjoint`: the same recipe on `filtered-song-disjoint`" in card
     with pytest.raises(UserError, match="trained on configuration 'filtered'"):
-        unseen_scores(tmp_path / "r")
+        unseen_scores(model, folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"model": "xlm-r-base"}, "base model is 'FacebookAI/xlm-roberta-base', not 'PlanTL"),
+        ({"dataset": "pairs.csv"}, "dataset is 'pairs.csv', not 'LyricSIM'"),
+        ({"recipe": {**RECIPE, "learning_rate": 1e-5}}, "learning_rate is 1e-05, not 5e-05"),
+        ({"recipe": {**RECIPE, "new_knob": 1}}, "new_knob is 1, not None"),
+    ],
+)
+def test_a_run_that_differs_in_more_than_its_songs_is_no_sibling(tmp_path, changes, said):
+    model = read_model_folder(run_folder(tmp_path / "r"))
+    with pytest.raises(UserError, match=re.escape(said)):
+        unseen_scores(model, run_folder(tmp_path / "disjoint", config=DISJOINT, **changes))
+
+
+def test_how_rows_were_spread_and_where_lyricsim_lay_make_no_other_recipe(tmp_path):
+    model = read_model_folder(run_folder(tmp_path / "r", recipe={**RECIPE, "per_device_batch_size": 8}))
+    recipe = {**RECIPE, "per_device_batch_size": 2}
+    place = {"dataset": "data/lyricsim-2024", "data_fingerprint": lyricsim_fingerprints()[DISJOINT]}
+    assert unseen_scores(model, run_folder(tmp_path / "d", config=DISJOINT, recipe=recipe, **place))
 
 
 def test_a_run_on_a_users_own_file_is_published_without_measuring_it_again(tmp_path, monkeypatch):
@@ -184,18 +216,31 @@ def test_only_lyricsim_is_known_to_share_songs_between_its_splits(tmp_path):
 
 def test_floors_come_from_baselines_on_the_same_data(tmp_path):
     folder = run_folder(tmp_path / "r")
-    model, floor = read_model_folder(folder), run_folder(tmp_path / "overlap", model="word-overlap")
+    model, floor = read_model_folder(folder), floor_folder(tmp_path / "overlap")
     card = card_of(folder, floors=floor_scores(model, [floor]))
     shown = json.loads((floor / "metrics.json").read_text())["test"]["combined_score"]
     assert f"| word-overlap | {100 * shown:.2f} |" in card
-    other = run_folder(tmp_path / "other", data_fingerprint="ef" * 32)
-    with pytest.raises(UserError, match="no baseline for"):
+    other = floor_folder(tmp_path / "other", data_fingerprint="ef" * 32)
+    with pytest.raises(UserError, match=r"no baseline for .*: other data"):
         floor_scores(model, [other])
 
 
+@pytest.mark.parametrize("name", ["maria-base", "word-overlap"])
+def test_a_trained_model_is_no_floor(tmp_path, name):
+    model = read_model_folder(run_folder(tmp_path / "r"))
+    with pytest.raises(UserError, match=r"no baseline for .*: a model"):
+        floor_scores(model, [run_folder(tmp_path / "other", model=name)])
+
+
+def test_two_floors_of_one_name_are_refused(tmp_path):
+    model = read_model_folder(run_folder(tmp_path / "r"))
+    with pytest.raises(UserError, match="b is a second run of word-overlap"):
+        floor_scores(model, [floor_folder(tmp_path / "a"), floor_folder(tmp_path / "b")])
+
+
 def test_the_command_writes_a_card_from_folders(tmp_path, capsys):
-    folder, floor = run_folder(tmp_path / "r"), run_folder(tmp_path / "overlap", model="word-overlap")
-    sibling = run_folder(tmp_path / "disjoint", config="filtered-song-disjoint")
+    folder, floor = run_folder(tmp_path / "r"), floor_folder(tmp_path / "overlap")
+    sibling = run_folder(tmp_path / "disjoint", config=DISJOINT)
     options = ["--repo-id", "me/m", "--unseen", str(sibling), "--floors", str(floor)]
     assert main(["model", str(folder), *options]) == 0
     assert capsys.readouterr().out.strip() == str(folder / "README.md")
@@ -204,6 +249,55 @@ def test_the_command_writes_a_card_from_folders(tmp_path, capsys):
     assert "word-overlap" in card
     assert main(["model", str(tmp_path / "none")]) == 2
     assert "run.json" in capsys.readouterr().err
+
+
+def test_a_later_call_keeps_what_an_earlier_one_was_told(tmp_path, capsys):
+    folder, sibling = run_folder(tmp_path / "r"), run_folder(tmp_path / "disjoint", config=DISJOINT)
+    floors = {"word-overlap": 0.5}
+    write_model_card(folder, CardExtras("me/m", "me/lyricsim", floors=floors, measured=measured(folder)))
+    assert main(["model", str(folder), "--unseen", str(sibling)]) == 0
+    extras = read_model_folder(folder).extras
+    assert (extras.repo_id, extras.dataset_id, extras.floors) == ("me/m", "me/lyricsim", floors)
+    assert extras.measured == measured(folder)
+    assert extras.unseen["name"] == "disjoint"
+    assert main(["model", str(folder), "--repo-id", "me/other", "--revision", "b"]) == 0
+    assert 'CrossEncoder("me/other", revision="b")' in (folder / "README.md").read_text("utf-8")
+    assert main(["model", str(folder), "--revision", "b"]) == 2
+    assert "without --repo-id" in capsys.readouterr().err
+
+
+def test_what_people_wrote_into_a_runs_card_stays_and_the_new_figures_win(tmp_path):
+    folder = run_folder(tmp_path / "r")
+    path = write_model_card(folder)
+    text = path.read_text("utf-8").replace("---\n<!--", "thumbnail: x.png\n---\n<!--", 1)
+    path.write_text(f"{text}\n## Notes\n\nBy hand.\n".replace("not measured", "99.99"), "utf-8")
+    card = card_of(folder, repo_id="me/m")
+    assert card.endswith("\n## Notes\n\nBy hand.\n")
+    assert split_head(card)[0]["thumbnail"] == "x.png"
+    assert 'CrossEncoder("me/m")' in card
+    assert "99.99" not in card
+
+
+def test_a_runs_card_that_cannot_be_read_is_left_as_it_is(tmp_path):
+    folder = run_folder(tmp_path / "r")
+    card = write_model_card(folder)
+    for content, said in ((b"\xff\xfe", "not UTF-8"), (b"---\na: [\n---\n", "not YAML")):
+        card.write_bytes(content)
+        before = (folder / "card.json").read_bytes()
+        with pytest.raises(UserError, match=f"(?s)README.md.*{said}"):
+            write_model_card(folder, CardExtras("me/m"))
+        assert (card.read_bytes(), (folder / "card.json").read_bytes()) == (content, before)
+
+
+def test_a_bi_encoder_on_a_branch_is_loaded_from_there(tmp_path):
+    folder = run_folder(tmp_path / "r", recipe={**RECIPE, "architecture": "bi-encoder"})
+    (folder / "calibration.json").write_text('{"slope": 4.25, "intercept": 0.5}')
+    assert 'SentenceTransformer("me/m", revision="b")' in card_of(folder, repo_id="me/m", revision="b")
+
+
+def test_scores_beside_the_card_do_not_replace_the_runs_own(tmp_path):
+    folder = run_folder(tmp_path / "r")
+    assert "99.99" not in card_of(folder, measured={"test": {"pearson": 0.9999}})
 
 
 def test_a_card_never_shows_a_path_of_the_machine(tmp_path):
@@ -239,6 +333,34 @@ def test_other_data_are_not_called_lyricsim(tmp_path):
     assert "which is not LyricSIM" in card
     assert "75 of the dataset" not in card
     assert split_head(card)[0]["model-index"][0]["results"][0]["dataset"]["name"] == "my-pairs.csv"
+
+
+@pytest.mark.parametrize("dataset", ["lyricsim-2024", "data/LyricSIM", "me/songs"])
+def test_lyricsim_is_known_by_its_rows_whatever_its_folder_is_called(tmp_path, dataset):
+    rows = {"data_fingerprint": lyricsim_fingerprints()["filtered"]}
+    card = card_of(run_folder(tmp_path / "r", dataset=dataset, **rows))
+    assert "not LyricSIM" not in card
+    assert "belong to their rights holders" in card
+
+
+def test_the_known_fingerprints_are_those_of_the_results_that_we_keep():
+    results = [json.loads(path.read_text("utf-8")) for path in (REPOSITORY / "results").glob("*.json")]
+    on_test = [result for result in results if result["protocol"] == "test split"]
+    assert on_test
+    for result in on_test:
+        assert lyricsim_fingerprints()[result["config"]] == result["data_fingerprint"]
+
+
+@pytest.mark.slow
+def test_the_known_fingerprints_are_those_of_a_build(tmp_path, lyricsim_source, monkeypatch):
+    from lyricsim_cards.rebuilt import build_dataset
+    from lyricsim_models.datafiles import read_splits
+    from lyricsim_models.provenance import fingerprint
+
+    build_dataset(tmp_path / "lyricsim", "--source", str(lyricsim_source)).check_returncode()
+    monkeypatch.chdir(tmp_path)
+    found = {config: fingerprint(read_splits("lyricsim", config)) for config in lyricsim_fingerprints()}
+    assert found == lyricsim_fingerprints()
 
 
 def test_a_bi_encoder_card_has_the_line_that_its_training_fitted(tmp_path):

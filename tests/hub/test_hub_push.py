@@ -3,7 +3,9 @@ import shlex
 
 import pytest
 from folders import CARD, PUBLISHED, model_folder, push, write_files
+from runs import run_folder
 
+from lyricsim_cards.model_card import write_model_card
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.hub import push_folder, require_owner
 from lyricsim_tools.hub_commit import RECORD_NAME
@@ -146,6 +148,51 @@ def test_a_repository_with_other_content_is_left_alone_unless_told(hub, tmp_path
     after = published(hub)
     assert after["model.safetensors"] == b"weights"
     assert after["notes.txt"] == b"keep"
+
+
+def test_a_repository_whose_history_was_squashed_is_no_new_one(hub, tmp_path):
+    hub.server.store.put("model", f"{hub.user}/m", {"model.safetensors": b"precious"})
+    repository = hub.server.store.repositories["model", f"{hub.user}/m"]
+    repository.private = True
+    tree = repository.head.tree
+    repository.branches.clear()
+    repository.commit("main", tree, "Super-squash branch 'main'")
+    assert commits(hub) == 1
+    done = push(hub, model_folder(tmp_path))
+    assert done.returncode == 2
+    assert "model.safetensors" in done.stderr
+    assert published(hub) == {"model.safetensors": b"precious"}
+
+
+@pytest.mark.parametrize("kind", ["model", "space"])
+def test_a_card_that_is_not_utf_8_is_explained(hub, tmp_path, kind):
+    folder = write_files(model_folder(tmp_path), {"README.md": b"Canci\xf3n"})
+    done = push(hub, folder, "--type", kind)
+    assert done.returncode == 2
+    assert "README.md is not UTF-8" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_is_published_with_a_card_that_loads_it_from_there(hub, tmp_path):
+    folder = write_files(run_folder(tmp_path / "x"), {"model.safetensors": b"weights"})
+    write_model_card(folder)
+    before = (folder / "README.md").read_bytes()
+    refused = push(hub, folder, "--revision", "b")
+    assert refused.returncode == 2
+    command = shlex.split(refused.stderr.strip().splitlines()[-1])
+    assert command == ["lyricsim-cards", "publish", str(folder), f"{hub.user}/m", "--revision", "b"]
+    assert hub.server.log == []
+    publish = ["-m", "lyricsim_cards.cli", *command[1:]]
+    dry = hub.run([*publish, "--dry-run"])
+    assert "nothing was sent" in dry.stdout, dry.stderr
+    assert ((folder / "README.md").read_bytes(), hub.server.log) == (before, [])
+    done = hub.run(publish)
+    assert done.returncode == 0, done.stderr
+    card = published(hub, revision="b")["README.md"].decode()
+    assert f'CrossEncoder("{hub.user}/m", revision="b")' in card
+    assert f'model="{hub.user}/m", revision="b"' in card
+    assert "already up to date" in push(hub, folder, "--revision", "b").stdout
+    assert push(hub, folder).returncode == 2
 
 
 def test_a_dataset_goes_without_scripts_and_a_space_with_them(hub, tmp_path):

@@ -83,6 +83,37 @@ def test_a_place_that_cannot_be_written_is_a_message(
     assert (tmp_path / "run").read_text() == "no folder"
 
 
+@pytest.mark.parametrize(
+    ("repository", "said"), [("mine", "'mine' does not name a repository"), ("me/mine", "not logged in")]
+)
+def test_what_keeps_a_result_from_the_hub_is_found_before_training(
+    call: Call,
+    basics: list[object],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    repository: str,
+    said: str,
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    status, _, errors = call(*basics, "--push-to-hub", repository)
+    assert status == 2
+    assert said in errors
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_publication_that_fails_after_training_is_named_with_the_command_that_repeats_it(
+    call: Call, basics: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: "a token")
+    monkeypatch.setattr("lyricsim_tools.hub.PAUSES", ())
+    status, _, errors = call(*basics, "--push-to-hub", "me/mine", "--public")
+    assert status == 2
+    assert "HF_HUB_OFFLINE is set" in errors
+    assert errors.strip().splitlines()[-1].split() == [
+        *("lyricsim-cards", "publish", str(tmp_path / "run"), "me/mine", "--public"),
+    ]
+
+
 def test_json_is_the_only_output_and_holds_the_three_scores(call: Call, basics: list[object]) -> None:
     status, out, _ = call(*basics, "--json")
     assert status == 0
