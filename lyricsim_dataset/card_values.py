@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lyricsim_dataset.configurations import CONFIGURATIONS, DEFAULT_CONFIG
+from lyricsim_dataset.configurations import CONFIGURATIONS
 from lyricsim_dataset.lyricsim import COLUMNS, LyricSIM
 from lyricsim_dataset.manifest import BuiltConfig
 from lyricsim_dataset.records import SCALE, SPLITS
@@ -20,8 +20,6 @@ def identity_values(builder: LyricSIM) -> Values:
         "description": builder.plain_description,
         "modified_description": builder.description,
         "counts": _counts(builder),
-        "dataset": builder.dataset_name,
-        "default": DEFAULT_CONFIG,
         "paper_title": PAPER_TITLE,
         "paper_url": PAPER_URL,
         "bibtex": PAPER_BIBTEX,

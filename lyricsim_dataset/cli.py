@@ -122,7 +122,7 @@ def _build(options: argparse.Namespace) -> int:
     splits = read_record(folder)["splits"]
     rows = [(name, *its["rows"].values(), its["left_out"], its["digest"]) for name, its in splits.items()]
     print_table("Splits", ("configuration", "train", "validation", "test", "left out", "digest"), rows)
-    print(f'wrote {folder}; where it lies: load_dataset("{folder.name}", "filtered")')
+    print(f'wrote {folder}; where it lies: load_dataset("{folder.absolute().name}", "filtered")')
     return 0
 
 

@@ -109,7 +109,7 @@ def report(
     """Recompute the facts of a source tree and print them: ``lyricsim-dataset report``.
 
     Args:
-        source: what to read; the embedded sample is not compared with the paper.
+        source: what to read; only upstream's own files are compared with the paper.
         as_json: one JSON document instead of tables.
         min_raters: as in ``read_tables``.
         repetitions: permutations behind the agreement that chance gives.
@@ -120,7 +120,7 @@ def report(
     """
     bar = partial(tqdm, desc="permutations", unit="permutation")
     document = facts(read_tables(source, min_raters), repetitions, seed, bar)
-    comparisons = compare(document) if source.is_upstreams else []
+    comparisons = compare(document) if source.is_upstreams and not source.modified else []
     if as_json:
         print_json(_with_origin(source, document, comparisons))
         return

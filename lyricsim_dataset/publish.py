@@ -3,6 +3,8 @@
 import errno
 import hashlib
 import json
+import shlex
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +14,7 @@ from pathlib import Path
 import datasets
 from tqdm import tqdm
 
-from lyricsim_dataset.card import render_card
+from lyricsim_dataset.card import published_card, render_card
 from lyricsim_dataset.configurations import CONFIG_NAMES, DEFAULT_CONFIG
 from lyricsim_dataset.croissant import croissant
 from lyricsim_dataset.lyricsim import DATASET_NAME, SAMPLE_NAME, LyricSIM
@@ -96,7 +98,7 @@ def build(options: BuildOptions, out: Path | None = None) -> Path:
                 for name in tqdm(CONFIG_NAMES, desc=f"{target.name}, {pairs} pairs", unit="configuration")
             ]
             builder = options.builder(DEFAULT_CONFIG, Path(cache))
-            _write_papers(builder, built, folder, edited=target / CARD)
+            _write_papers(builder, built, folder, target)
     return target
 
 
@@ -127,24 +129,44 @@ def push(
     """
     record = require_intact(folder)
     _require_honest_name(Path(repo_id), bool(record["sample"]))
-    return push_folder(
-        folder,
-        repo_id,
-        repo_type="dataset",
-        message=message,
-        public=public,
-        revision=revision,
-        overwrite=overwrite,
-        dry_run=dry_run,
-        ignore=["*.py"],
-    )
+    with _as_published(folder, repo_id) as copy:
+        return push_folder(
+            copy,
+            repo_id,
+            repo_type="dataset",
+            message=message,
+            public=public,
+            revision=revision,
+            overwrite=overwrite,
+            dry_run=dry_run,
+        )
 
 
-def _write_papers(builder: LyricSIM, built: Sequence[BuiltConfig], folder: Path, edited: Path) -> None:
+@contextmanager
+def _as_published(folder: Path, repo_id: str) -> Iterator[Path]:
+    """A copy of the folder whose card names the repository; errors name the folder and our own command."""
+    with tempfile.TemporaryDirectory() as place:
+        copy = shutil.copytree(folder, Path(place) / "copy")
+        card = copy / CARD
+        write_text(card, published_card(card.read_text("utf-8"), repo_id))
+        generic = shlex.join(["lyricsim-push", str(copy), repo_id, "--type", "dataset"])
+        own = shlex.join(["lyricsim-dataset", "push", repo_id, "--folder", str(folder)])
+
+        def said(text: str) -> str:
+            return text.replace(generic, own).replace(str(copy), str(folder))
+
+        try:
+            yield copy
+        except UserError as error:
+            raise UserError(said(error.given), said(error.expected), said(error.remedy)) from error
+
+
+def _write_papers(builder: LyricSIM, built: Sequence[BuiltConfig], folder: Path, target: Path) -> None:
     record = build_record(builder, built)
     write_json(folder / BUILD_RECORD, record)
     write_json(folder / CROISSANT, croissant(builder, built))
-    write_text(folder / CARD, _with_edits(render_card(builder, built, record), edited))
+    card = render_card(builder, built, record, target.absolute().name)
+    write_text(folder / CARD, _with_edits(card, target / CARD))
 
 
 def _with_edits(card: str, edited: Path) -> str:

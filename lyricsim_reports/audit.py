@@ -1,7 +1,7 @@
 """The audit of a split: what its parts share, and what models without meaning score on it (pure)."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,12 @@ from lyricsim_tools.errors import UserError
 
 SplitPairs = Mapping[str, Sequence[Pair]]
 _COLUMNS = ("pair_id", "split")
+#: Draws that show what chance does to the songs of a split; one at random is outside all of them in 1 of 50.
+_LOOKS = 99
+_NO_RULE = (
+    "not drawn: the split is neither song-disjoint, with validation drawn at random beside train, nor does "
+    "train have as many of the test pairs' songs as it has where pairs are drawn at random"
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Audit:
         same_texts: test pairs that train has under any id, in any order, whatever the punctuation.
         duplicates: songs of train and of test under different ids with nearly the same text.
         songs_seen: test pairs by how many of their songs train has: none, one, both.
-        rule: how the split was drawn anew, in words.
+        rule: how the split was drawn anew, in words, or why it was not.
         probes: what models without meaning score.
     """
 
@@ -116,11 +122,9 @@ def audit(name: str, split: SplitPairs, benchmark: Benchmark, draws: int, seed: 
         seed: of the draws.
     """
     train, test = (pair_table(split[part], benchmark) for part in ("train", "test"))
-    rule = rule_of(split, benchmark)
+    rule = rule_of(split, benchmark, seed)
     drawn = []
-    # The seed itself made the published splits.
-    for number in tqdm(range(1, draws + 1), desc=f"draws of {name}", leave=False):
-        parts = redraw(rule, seed + number)
+    for parts in tqdm(_redraws(rule, draws, seed), f"draws of {name}", draws, leave=False):
         drawn.append(combined_scores(*[pair_table(parts[part], benchmark) for part in ("train", "test")]))
     lyrics = {song.song_id: song.lyrics for song in benchmark.tables.songs}
     return Audit(
@@ -130,8 +134,8 @@ def audit(name: str, split: SplitPairs, benchmark: Benchmark, draws: int, seed: 
         leaks=tuple(leaks(split)),
         same_texts=len(seen_pairs(test, seen_of(train))),
         duplicates=tuple(_crossing(split, lyrics)),
-        songs_seen=_songs_seen(split),
-        rule=rule.describe(),
+        songs_seen=_songs_seen(split["train"], split["test"]),
+        rule=rule.describe() if rule else _NO_RULE,
         probes=tuple(summarise(combined_scores(train, test), drawn)),
     )
 
@@ -178,31 +182,61 @@ class Rule:
         return f"{self.test} test pairs drawn anew, stratified by label{left}; {self.train} training pairs"
 
 
-def rule_of(split: SplitPairs, benchmark: Benchmark) -> Rule:
+def rule_of(split: SplitPairs, benchmark: Benchmark, seed: int) -> Rule | None:
     """Read off a split how it looks.
 
-    A song-disjoint split leaves out the pairs of one test song and one other, so it is drawn anew from all
-    filtered pairs, or from all pairs if it holds others.
+    Two kinds are known. Song-disjoint: no other part has a song of test, and validation is drawn at random
+    beside train. It leaves out the pairs of one test song and one other, so it is drawn anew from all
+    filtered pairs, or from all pairs if it holds others. At random: pairs are drawn, whatever their songs.
+
+    Args:
+        split: ``train`` and ``test``, perhaps ``validation``.
+        benchmark: the dataset.
+        seed: of the draws that show how many songs train lacks by chance.
+
+    Returns:
+        The rule; None where the split is of neither kind.
     """
-    everyone = {pair.pair_id: pair for pairs in split.values() for pair in pairs}
-    train_ids = {pair.pair_id for pair in split["train"]}
-    disjoint = songs_of(split["train"]).isdisjoint(songs_of(split["test"]))
-    if disjoint:
-        everyone = _population(everyone, benchmark)
-    return Rule(
-        tuple(everyone[pair_id] for pair_id in sorted(everyone)),
-        len(split["train"]),
-        len(split["test"]),
-        sum(pair.pair_id in train_ids for pair in split["test"]),
-        len(songs_of(split["test"])) if disjoint else None,
-    )
+    train, test, validation = (split.get(part, ()) for part in ("train", "test", "validation"))
+    others = [*train, *validation]
+    if songs_of(test).isdisjoint(songs_of(others)):
+        pairs = _population([*others, *test], benchmark)
+        rule = Rule(pairs, len(train), len(test), 0, len(songs_of(test)))
+        return rule if _is_at_random(_random_rule(train, validation), train, validation, seed) else None
+    rule = _random_rule(train, test, validation)
+    return rule if _is_at_random(rule, train, test, seed) else None
 
 
-def _population(pairs: Mapping[str, Pair], benchmark: Benchmark) -> dict[str, Pair]:
+def _random_rule(train: Sequence[Pair], test: Sequence[Pair], validation: Sequence[Pair] = ()) -> Rule:
+    everyone = {pair.pair_id: pair for pairs in (train, test, validation) for pair in pairs}
+    shared = {pair.pair_id for pair in train} & {pair.pair_id for pair in test}
+    pairs = tuple(everyone[pair_id] for pair_id in sorted(everyone))
+    return Rule(pairs, len(train), len(test), len(shared), None)
+
+
+def _is_at_random(rule: Rule, train: Sequence[Pair], test: Sequence[Pair], seed: int) -> bool:
+    """Whether train lacks as many of the test pairs' songs as it does in draws by the rule."""
+    drawn = [_unseen(parts["train"], parts["test"]) for parts in _redraws(rule, _LOOKS, seed)]
+    return min(drawn) <= _unseen(train, test) <= max(drawn)
+
+
+def _unseen(train: Sequence[Pair], test: Sequence[Pair]) -> int:
+    none, one, _ = _songs_seen(train, test)
+    return 2 * none + one
+
+
+def _population(pairs: Sequence[Pair], benchmark: Benchmark) -> tuple[Pair, ...]:
     parts = benchmark.splits[DEFAULT_CONFIG].values()
     filtered = {pair_id for table in parts for pair_id in table.pair_ids}
-    whole = pairs.keys() <= filtered
-    return {p.pair_id: p for p in benchmark.tables.pairs if not whole or p.pair_id in filtered}
+    whole = {pair.pair_id for pair in pairs} <= filtered
+    found = [p for p in benchmark.tables.pairs if not whole or p.pair_id in filtered]
+    return tuple(sorted(found, key=lambda pair: pair.pair_id))
+
+
+def _redraws(rule: Rule | None, draws: int, seed: int) -> Iterator[dict[str, list[Pair]]]:
+    # The seed itself made the published splits.
+    if rule:
+        yield from (redraw(rule, seed + number) for number in range(1, draws + 1))
 
 
 def redraw(rule: Rule, seed: int) -> dict[str, list[Pair]]:
@@ -242,7 +276,7 @@ def _crossing(split: SplitPairs, lyrics: Mapping[str, str]) -> list[NearDuplicat
     ]
 
 
-def _songs_seen(split: SplitPairs) -> tuple[int, int, int]:
-    known = songs_of(split["train"])
-    counts = [sum(song in known for song in (p.song_id_1, p.song_id_2)) for p in split["test"]]
+def _songs_seen(train: Sequence[Pair], test: Sequence[Pair]) -> tuple[int, int, int]:
+    known = songs_of(train)
+    counts = [sum(song in known for song in (p.song_id_1, p.song_id_2)) for p in test]
     return counts.count(0), counts.count(1), counts.count(2)

@@ -11,6 +11,7 @@ from lyricsim_reports.audit import Audit, audit, config_split, read_split
 from lyricsim_reports.audit_page import audit_page
 from lyricsim_reports.benchmark import Benchmark, read_benchmark
 from lyricsim_reports.learning import SHARES, learning_curves
+from lyricsim_reports.origin import Origin
 from lyricsim_reports.page import Page, to_html, to_markdown
 from lyricsim_reports.plain import without_nan
 from lyricsim_tools.arguments import at_least
@@ -44,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         benchmark = read_benchmark(options.dataset)
         audits = run_audits(options, benchmark)
         curves = learning_curves(benchmark, options.seed) if options.curves else {}
-        page = audit_page(audits, benchmark.sample, curves)
-        content = _content(options.seed, audits, curves)
+        page = audit_page(audits, benchmark.origin, curves)
+        content = _content(options.seed, benchmark.origin, audits, curves)
         if options.output:
             _write(options.output, page, content)
     except (UserError, OSError) as error:
@@ -58,8 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _content(seed: int, audits: Sequence[Audit], curves: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    found: dict[str, Any] = {"seed": seed, "audits": [a.to_dict() for a in audits]}
+def _content(
+    seed: int, origin: Origin, audits: Sequence[Audit], curves: Mapping[str, Sequence[float]]
+) -> dict[str, Any]:
+    data = {"dataset": origin.name, "source": origin.fingerprint}
+    found: dict[str, Any] = {**data, "seed": seed, "audits": [a.to_dict() for a in audits]}
     if curves:
         found |= {"shares": list(SHARES), "learning_curves": dict(curves)}
     content: dict[str, Any] = without_nan(found)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from lyricsim_reports.audit import Audit
 from lyricsim_reports.learning import SHARES
+from lyricsim_reports.origin import Origin
 from lyricsim_reports.page import Heading, Page, Part, Table, Text
 from lyricsim_reports.plain import percent
 from lyricsim_reports.probes import ProbeScore
@@ -14,23 +15,27 @@ _MEANING = (
     "(mean of Pearson's and Spearman's correlation) in per cent, of a support vector regression with an "
     "RBF kernel."
 )
-_LIMITS = (
+_SHOWN = (
     "What this shows: how much a split with these properties gives away, on these data. A high score of "
     "song identity where test pairs are left in train, next to a lower one where they are not, shows that "
-    "such a split rewards remembering. What it can't show: which split somebody else used. The paper's "
-    "was not published; that its printed sizes fit one with the test pairs left in, and that its scores "
-    "(86.2 for its SVM) lie nearer to that column than to the clean one, is an inference. Against it: a "
-    "slip in the printed sizes fits too, and the leak would leave its development scores unexplained. "
-    "Probes are a lower bound: that no probe scores high does not show that a split is free of leaks."
+    "such a split rewards remembering. What it can't show: which split somebody else used."
 )
+_PAPER = (
+    "The paper's was not published; that its printed sizes fit one with the test pairs left in, and that "
+    "its scores (86.2 for its SVM) lie nearer to that column than to the clean one, is an inference. "
+    "Against it: a slip in the printed sizes fits too, and the leak would leave its development scores "
+    "unexplained. "
+)
+_BOUND = "Probes are a lower bound: that no probe scores high does not show that a split is free of leaks."
 
 
 def audit_page(
-    audits: Sequence[Audit], sample: bool = False, curves: Mapping[str, Sequence[float]] | None = None
+    audits: Sequence[Audit], origin: Origin, curves: Mapping[str, Sequence[float]] | None = None
 ) -> Page:
     """The document: a summary of all splits, the probes side by side, then each split."""
-    title = "Audit of the sample's splits, which are not LyricSIM's" if sample else "Audit of splits"
+    title = f"Audit of splits of {origin.described}, which is not LyricSIM"
     parts: list[Part] = [
+        *([] if origin.is_upstreams else [Text(origin.warning)]),
         Text(_MEANING),
         Heading("What the parts share"),
         _shared_table(audits),
@@ -39,11 +44,11 @@ def audit_page(
         _probe_table(audits, drawn=False),
         Table(("split", "how it was drawn anew"), tuple((a.name, a.rule) for a in audits)),
         Heading("What this can and can't prove"),
-        Text(_LIMITS),
+        Text(f"{_SHOWN} {_PAPER if origin.is_upstreams else ''}{_BOUND}"),
         *[part for a in audits if a.duplicates for part in _duplicate_parts(a)],
         *(_curve_parts(curves) if curves else []),
     ]
-    return Page(title, tuple(parts))
+    return Page("Audit of splits" if origin.is_upstreams else title, tuple(parts))
 
 
 def _curve_parts(curves: Mapping[str, Sequence[float]]) -> list[Part]:
@@ -81,7 +86,7 @@ def _probe_table(audits: Sequence[Audit], drawn: bool) -> Table:
         (probes[0].probe, *[_over_draws(p) if drawn else _percent(p.itself) for p in probes])
         for probes in zip(*[a.probes for a in audits], strict=True)
     )
-    draws = audits[0].probes[0].draws
+    draws = max(a.probes[0].draws for a in audits)
     caption = (
         f"Mean ± standard deviation over {draws} draws by each split's own rule."
         if drawn

@@ -11,6 +11,7 @@ from lyricsim_dataset.loading import built_folder
 from lyricsim_dataset.records import SPLITS, Rating, Song
 from lyricsim_dataset.verify import require_intact
 from lyricsim_models.pair_table import PairTable, pair_table
+from lyricsim_reports.origin import Origin, origin_of_record
 from lyricsim_tools.errors import UserError
 
 
@@ -19,33 +20,21 @@ class Benchmark:
     """What a built folder holds, as far as reports need it.
 
     Args:
-        name: ``lyricsim`` or ``lyricsim-sample``.
         record: the build's record: source, seed, sizes and digests of the splits.
         tables: songs, ratings (annotators as published, renumbered) and pairs.
         splits: for each configuration of pairs, its splits.
         groups: song id to its group for block cross-validation.
     """
 
-    name: str
     record: Mapping[str, Any]
     tables: Tables
     splits: Mapping[str, Mapping[str, PairTable]]
     groups: Mapping[str, int]
 
     @property
-    def sample(self) -> bool:
-        """Whether this is the embedded sample and not LyricSIM."""
-        return bool(self.record["sample"])
-
-    @property
-    def campaign(self) -> str:
-        """The annotation campaign whose ratings these are; empty for LyricSIM's and the sample's."""
-        return str(self.record["source"].get("campaign") or "")
-
-    @property
-    def is_upstreams(self) -> bool:
-        """Whether this is LyricSIM, and neither the sample nor a campaign."""
-        return not (self.sample or self.campaign)
+    def origin(self) -> Origin:
+        """Whose data these are."""
+        return origin_of_record(self.record)
 
     def whole(self, config: str) -> PairTable:
         """The pairs of all splits of a configuration, each once, sorted by id."""
@@ -82,7 +71,6 @@ def read_benchmark(folder: str | Path | None = None) -> Benchmark:
     songs = _columns(place, record, "songs", WHOLE)
     ratings = _ratings(_columns(place, record, "annotations", WHOLE))
     return Benchmark(
-        name=record["dataset"],
         record=record,
         tables=Tables(tuple(_songs(songs)), tuple(ratings), tuple(group_pairs(ratings))),
         splits={name: _pair_splits(place, record, name) for name in record["splits"]},

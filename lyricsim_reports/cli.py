@@ -4,8 +4,8 @@ import argparse
 import dataclasses
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lyricsim_dataset.annotations import Tables, annotator_numbers, group_pairs, read_tables
 from lyricsim_dataset.facts import REPETITIONS, facts
@@ -13,14 +13,15 @@ from lyricsim_dataset.sources import locate, sample_tree
 from lyricsim_dataset.splits import SEED
 from lyricsim_reports.benchmark import read_benchmark
 from lyricsim_reports.figure_data import figure_data
-from lyricsim_reports.figures import draw_all
+from lyricsim_reports.figures import draw_all, require_plots
+from lyricsim_reports.origin import Origin, origin_of_source
 from lyricsim_reports.page import to_html, to_markdown
 from lyricsim_reports.plain import without_nan
 from lyricsim_reports.reliability import card_sentence, reliability
 from lyricsim_reports.report import Findings, report_page
 from lyricsim_reports.sts_gold import read_sts
 from lyricsim_tools.arguments import at_least
-from lyricsim_tools.atomic import atomic_folder, write_json, write_text
+from lyricsim_tools.atomic import atomic_folder, refuse_foreign_files, write_json, write_text
 from lyricsim_tools.errors import UserError, explained
 from lyricsim_tools.tables import print_json, print_table
 
@@ -45,8 +46,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        findings = find(options)
-        write_report(findings, options.output)
+        _require_use(options)
+        require_plots()
+        refuse_foreign_files(options.output)
+        data = read(options)
+        with atomic_folder(options.output) as folder:
+            findings = find(data, options)
+            write_report(findings, folder)
     except (UserError, OSError) as error:
         sys.stderr.write(f"lyricsim-report: {explained(error)}\n")
         return 2
@@ -57,56 +63,62 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def find(options: argparse.Namespace) -> Findings:
-    """Read the data and compute everything.
+@dataclass(frozen=True)
+class Data:
+    """What a report is made of.
+
+    Args:
+        origin: whose data these are.
+        tables: songs, ratings and pairs.
+        sts: gold scores of Spanish STS sets by name; None where the user has none.
+    """
+
+    origin: Origin
+    tables: Tables
+    sts: Mapping[str, Sequence[float]] | None
+
+
+def read(options: argparse.Namespace) -> Data:
+    """Read the data.
 
     Raises:
-        UserError: the data are not what they should be.
+        UserError: they are not what they should be.
     """
-    name, origin, tables = _read(options)
     sts = read_sts(options.sts) if options.sts else None
+    if not (options.sample or options.source):
+        benchmark = read_benchmark(options.dataset)
+        return Data(benchmark.origin, benchmark.tables, sts)
+    source = sample_tree() if options.sample else locate(options.source, options.allow_modified)
+    return Data(origin_of_source(source), _renumbered(read_tables(source)), sts)
+
+
+def find(data: Data, options: argparse.Namespace) -> Findings:
+    """Compute everything."""
     return Findings(
-        name=name,
-        origin=origin,
-        facts=facts(tables, options.permutations, options.seed),
-        reliability=reliability(tables, options.resamples, options.seed),
-        figures=figure_data(tables, sts),
+        origin=data.origin,
+        facts=facts(data.tables, options.permutations, options.seed),
+        reliability=reliability(data.tables, options.resamples, options.seed),
+        figures=figure_data(data.tables, data.sts),
         seed=options.seed,
     )
 
 
 def write_report(findings: Findings, folder: Path) -> None:
-    """Write the report's files.
-
-    Raises:
-        UserError: the folder holds files that no report wrote, or matplotlib is missing.
-    """
-    page = report_page(findings)
-    with atomic_folder(folder) as partial:
-        svgs = draw_all(findings.figures, partial)
-        write_text(partial / "report.md", to_markdown(page))
-        write_text(partial / "report.html", to_html(page, svgs))
-        write_json(partial / "report.json", without_nan(findings.to_dict()))
+    """Write the report's files into an empty folder."""
+    page, origin = report_page(findings), findings.origin
+    svgs = draw_all(findings.figures, folder, "LyricSIM" if origin.is_upstreams else origin.name)
+    write_text(folder / "report.md", to_markdown(page))
+    write_text(folder / "report.html", to_html(page, svgs))
+    write_json(folder / "report.json", without_nan(findings.to_dict()))
 
 
-def _read(options: argparse.Namespace) -> tuple[str, Mapping[str, Any], Tables]:
-    if options.sample or options.source:
-        source = sample_tree() if options.sample else locate(options.source, options.allow_modified)
-        origin = {
-            "sample": source.sample,
-            "campaign": source.campaign or None,
-            "modified": list(source.modified),
-            "fingerprint": source.fingerprint,
-        }
-        name = "lyricsim-sample" if source.sample else "lyricsim"
-        return name, origin, _renumbered(read_tables(source))
-    benchmark = read_benchmark(options.dataset)
-    origin = {
-        "sample": benchmark.sample,
-        "campaign": benchmark.campaign or None,
-        **{k: benchmark.record["source"][k] for k in ("modified", "fingerprint")},
-    }
-    return benchmark.name, origin, benchmark.tables
+def _require_use(options: argparse.Namespace) -> None:
+    if options.allow_modified and not options.source:
+        raise UserError(
+            "--allow-modified without --source",
+            "--source DIR beside it: a built folder's record says whether it was built from changed files",
+            "leave it out, or name the files with --source",
+        )
 
 
 def _renumbered(tables: Tables) -> Tables:
@@ -120,6 +132,8 @@ def _print_summary(findings: Findings, folder: Path) -> None:
     rows = [(c.what, c.where, c.paper, c.ours, c.difference) for c in findings.comparisons]
     if rows:
         print_table("The paper's figures and ours", ("figure", "place", "paper", "ours", "difference"), rows)
+    if findings.origin.warning:
+        sys.stdout.write(f"{findings.origin.warning}\n\n")
     sys.stdout.write(
         f"{card_sentence(findings.facts)}\n\nwritten: {folder / 'report.md'}, report.html, report.json\n"
     )

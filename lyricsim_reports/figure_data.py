@@ -98,7 +98,7 @@ class FigureData:
         histogram: Figure 1.
         cells: Figure 2.
         counts: Figure 3: ratings of each value, ``raw`` and ``filtered``.
-        lyrics_curves: Figure 4, LyricSIM.
+        lyrics_curves: Figure 4, ratings of lyrics.
         sts_curves: Figure 4, Spanish STS gold scores; empty where the user has none.
         points: Figure 5, ``raw`` and ``filtered``.
         correlations: Pearson's correlation of score and total length, ``raw`` and ``filtered``.

@@ -5,6 +5,7 @@ also differs from its neighbour in line, marker or place.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,25 @@ from lyricsim_tools.pictures import BLACK, BLUE, GREEN, RED, as_png_and_svg, dra
 
 _SERIES = (BLUE, RED, GREEN)
 _DASHES = ("-", "--", ":")
+_Draw = Callable[[Any, FigureData], None]
 
 
-def draw_all(data: FigureData, folder: Path) -> dict[str, str]:
+def require_plots() -> None:
+    """Raise now what drawing would raise after everything was computed.
+
+    Raises:
+        UserError: matplotlib is not installed.
+    """
+    draw_picture(lambda figure: None, (), (1, 1))
+
+
+def draw_all(data: FigureData, folder: Path, name: str) -> dict[str, str]:
     """Draw every figure as PNG and SVG.
 
     Args:
         data: what they show.
         folder: where ``figure-1.png``, ``figure-1.svg`` and so on are written.
+        name: of the data, where they stand beside others.
 
     Returns:
         The text of each SVG file, by the picture's name.
@@ -29,10 +41,17 @@ def draw_all(data: FigureData, folder: Path) -> dict[str, str]:
     Raises:
         UserError: matplotlib is not installed.
     """
-    return {name: _save(draw, data, folder / name) for name, draw in FIGURES.items()}
+    figures: Mapping[str, _Draw] = {
+        "figure-1": _lengths,
+        "figure-2": _composition,
+        "figure-3": _label_counts,
+        "figure-4": partial(_densities, name=name),
+        "figure-5": _length_and_score,
+    }
+    return {file: _save(draw, data, folder / file) for file, draw in figures.items()}
 
 
-def _save(draw: Callable[[Any, FigureData], None], data: FigureData, path: Path) -> str:
+def _save(draw: _Draw, data: FigureData, path: Path) -> str:
     draw_picture(lambda figure: draw(figure, data), as_png_and_svg(path), (7.5, 4.5))
     return path.with_suffix(".svg").read_text("utf-8")
 
@@ -89,8 +108,8 @@ def _label_counts(figure: Any, data: FigureData) -> None:
     panels[0].set_ylabel("ratings")
 
 
-def _densities(figure: Any, data: FigureData) -> None:
-    sets = [("LyricSIM", data.lyrics_curves)]
+def _densities(figure: Any, data: FigureData, name: str) -> None:
+    sets = [(name, data.lyrics_curves)]
     if data.sts_curves:
         sets.insert(0, ("Spanish STS, gold scores (means of raters)", data.sts_curves))
         figure.set_size_inches(10, 4.5)
@@ -143,12 +162,3 @@ def _bar(point: Point) -> tuple[float, float]:
     """Lengths of an error bar; an interval of few pairs may reach out of the scale, a mean can't."""
     low, high = point.interval or (point.score, point.score)
     return point.score - max(low, RATING_MIN), min(high, RATING_MAX) - point.score
-
-
-FIGURES: Mapping[str, Callable[[Any, FigureData], None]] = {
-    "figure-1": _lengths,
-    "figure-2": _composition,
-    "figure-3": _label_counts,
-    "figure-4": _densities,
-    "figure-5": _length_and_score,
-}

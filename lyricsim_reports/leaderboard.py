@@ -49,8 +49,8 @@ class Leaderboard:
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values: places, scores and tests, without the predictions."""
         return {
-            "dataset": self.benchmark.name,
-            "source": self.benchmark.record["source"]["fingerprint"],
+            "dataset": self.benchmark.origin.name,
+            "source": self.benchmark.origin.fingerprint,
             "resamples": self.resamples,
             "ranked": [
                 {
@@ -112,7 +112,9 @@ def is_ranked(m: Measured) -> bool:
 
 def leaderboard_page(board: Leaderboard) -> Page:
     """The document."""
+    origin = board.benchmark.origin
     parts: list[Part] = [
+        *([] if origin.is_upstreams else [Text(origin.warning)]),
         Text(_introduction(board)),
         Heading("Songs never seen: block cross-validation"),
         _ranked_table(board.ranked),
@@ -121,29 +123,22 @@ def leaderboard_page(board: Leaderboard) -> Page:
         Heading("Fixed splits"),
         *_split_parts(board),
         *strength_parts(board.ranked, board.results, board.benchmark),
-        *(quoted_parts() if board.benchmark.is_upstreams else []),
+        *(quoted_parts() if origin.is_upstreams else []),
         Heading("Where each row comes from"),
         *_provenance_parts(board.results),
     ]
-    return Page(_title(board.benchmark), tuple(parts))
-
-
-def _title(benchmark: Benchmark) -> str:
-    if benchmark.campaign:
-        return f"A leaderboard of the annotation campaign {benchmark.campaign}, which is not LyricSIM"
-    return (
-        "A leaderboard of the sample, which is not LyricSIM" if benchmark.sample else "LyricSIM leaderboard"
-    )
+    title = f"A leaderboard of {origin.described}, which is not LyricSIM"
+    return Page("LyricSIM leaderboard" if origin.is_upstreams else title, tuple(parts))
 
 
 def _introduction(board: Leaderboard) -> str:
-    source = board.benchmark.record["source"]["fingerprint"]
+    origin = board.benchmark.origin
     return (
         "Every figure is recomputed from predictions and the dataset; a file whose stated score differs "
         "is rejected. Scores are in per cent; combined is the mean of Pearson's and Spearman's "
         "correlation. Intervals are 95 % (BCa): songs drawn, since pairs that share a song are not "
-        f"independent, and pairs drawn beside them. Data: {board.benchmark.name}, source fingerprint "
-        f"{source[:_SHORT_DIGEST]}."
+        f"independent, and pairs drawn beside them. Data: {origin.name}, source fingerprint "
+        f"{origin.fingerprint[:_SHORT_DIGEST]}."
     )
 
 
@@ -227,7 +222,7 @@ def _split_parts(board: Leaderboard) -> list[Part]:
         "for reproduction only."
     )
     floors = frozenset(i for i, m in enumerate(order) if m.result.kind == "floor")
-    notes = [Text(note)] if board.benchmark.is_upstreams else []
+    notes = [Text(note)] if board.benchmark.origin.is_upstreams else []
     return [Table(columns, rows, marked=floors), *notes]
 
 

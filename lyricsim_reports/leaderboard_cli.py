@@ -77,7 +77,9 @@ def _show(options: argparse.Namespace) -> None:
         for s in board.ranked
     ]
     columns = ("system", "rank", "rank 95 %", "combined", "groups", "under a floor")
-    print_table("Songs never seen: block cross-validation", columns, rows)
+    origin = board.benchmark.origin
+    data = "" if origin.is_upstreams else f" ({origin.described}, which is not LyricSIM)"
+    print_table(f"Songs never seen: block cross-validation{data}", columns, rows)
 
 
 def _render(options: argparse.Namespace) -> None:

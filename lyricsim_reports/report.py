@@ -6,16 +6,12 @@ from typing import Any
 
 from lyricsim_dataset.facts_tables import Comparison, compare
 from lyricsim_reports.figure_data import BANDWIDTH, FigureData
+from lyricsim_reports.origin import Origin
 from lyricsim_reports.page import Heading, Page, Part, Picture, Table, Text
 from lyricsim_reports.paper import TABLE_2
 from lyricsim_reports.reliability import Reliability
 from lyricsim_reports.reliability_part import reliability_parts
 
-_SAMPLE_NOTE = (
-    "The embedded sample: original verses with ratings made up by a rule. It is not LyricSIM, and nothing "
-    "here says anything about LyricSIM."
-)
-_CAMPAIGN_NOTE = "The ratings of an annotation campaign and not LyricSIM's: nothing here is the paper's."
 # The paper prints two decimals.
 _HALF = 0.005
 
@@ -25,40 +21,33 @@ class Findings:
     """Everything that was computed for a report.
 
     Args:
-        name: of the dataset.
-        origin: where the data come from: sample or not, campaign, changed files, fingerprint.
+        origin: whose data they are.
         facts: the document of ``lyricsim_dataset.facts.facts``.
         reliability: what goes beyond it.
         figures: what the pictures show.
         seed: of all draws.
     """
 
-    name: str
-    origin: Mapping[str, Any]
+    origin: Origin
     facts: Mapping[str, Any]
     reliability: Reliability
     figures: FigureData
     seed: int
 
     @property
-    def is_upstreams(self) -> bool:
-        """Whether the data are LyricSIM's, and neither the sample's nor a campaign's."""
-        return not (self.origin["sample"] or self.origin["campaign"])
-
-    @property
     def comparisons(self) -> list[Comparison]:
         """The paper's figures beside ours; none for other data than the paper's."""
-        return compare(dict(self.facts)) if self.is_upstreams else []
+        return compare(dict(self.facts)) if self.origin.is_upstreams else []
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
         return {
-            "dataset": self.name,
-            "source": dict(self.origin),
+            "dataset": self.origin.name,
+            "source": asdict(self.origin),
             "seed": self.seed,
             "facts": dict(self.facts),
             "paper": [asdict(comparison) for comparison in self.comparisons],
-            "table_2_quoted": [asdict(row) for row in TABLE_2] if self.is_upstreams else [],
+            "table_2_quoted": [asdict(row) for row in TABLE_2] if self.origin.is_upstreams else [],
             "reliability": self.reliability.to_dict(),
             "figures": asdict(self.figures),
         }
@@ -80,20 +69,16 @@ def report_page(findings: Findings) -> Page:
 
 
 def _title(findings: Findings) -> str:
-    if findings.origin["campaign"]:
-        return f"The annotation campaign {findings.origin['campaign']}, reported"
-    return "LyricSIM: the paper's figures recomputed" if findings.is_upstreams else "The sample, reported"
+    if findings.origin.is_upstreams:
+        return "LyricSIM: the paper's figures recomputed"
+    described = findings.origin.described
+    return f"{described[0].upper()}{described[1:]}, reported"
 
 
 def _opening(findings: Findings) -> list[Part]:
-    if findings.origin["sample"]:
-        return [Text(_SAMPLE_NOTE)]
-    if findings.origin["campaign"]:
-        return [Text(f"{_CAMPAIGN_NOTE} Their fingerprint is {findings.origin['fingerprint']}.")]
-    changed = findings.origin["modified"]
-    source = f"Built from files whose fingerprint is {findings.origin['fingerprint']}."
-    if changed:
-        source += f" NOT upstream's own: {', '.join(changed)} were changed."
+    source = f"Built from files whose fingerprint is {findings.origin.fingerprint}."
+    if not findings.origin.is_upstreams:
+        return [Text(f"{findings.origin.warning} {source}")]
     return [
         Text(f"Every figure below is recomputed from the data, unless it is marked as quoted. {source}"),
         Heading("The paper's figures and ours, cell by cell"),
@@ -156,11 +141,11 @@ def _table_2(findings: Findings) -> list[Part]:
     rows: list[tuple[object, ...]] = [
         (row.dataset, "quoted", row.pairs, _length(row.mean, row.deviation), f"{row.alpha:.2f}")
         for row in TABLE_2
-        if findings.is_upstreams
+        if findings.origin.is_upstreams
     ]
     rows.append(
         (
-            findings.name,
+            findings.origin.name,
             "recomputed",
             ours["pairs"],
             _length(ours["mean"], ours["deviation"]),
@@ -169,7 +154,7 @@ def _table_2(findings: Findings) -> list[Part]:
     )
     columns = ("dataset", "source", "size in pairs", "words (mean ± deviation)", "alpha")
     table = Table(columns, tuple(rows), marked=frozenset({len(rows) - 1}))
-    if not findings.is_upstreams:
+    if not findings.origin.is_upstreams:
         return [table]
     note = (
         "Rows marked quoted are the paper's own; their data are not part of this project. The alpha of a "

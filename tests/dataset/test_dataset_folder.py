@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -177,6 +178,12 @@ def test_a_file_added_to_a_built_folder_is_not_deleted(own_sample):
     with pytest.raises(UserError, match=r"notes\.txt"):
         build(BuildOptions(sample=True), own_sample)
     assert files_of(own_sample) == before
+
+
+def test_the_card_loads_the_folder_by_the_name_that_it_was_built_with(tree, tmp_path):
+    folder = build(BuildOptions(source=tree, allow_modified=True), tmp_path / "lyricsim-new")
+    code = re.findall(r"load_dataset\((.*)\)", (folder / "README.md").read_text("utf-8"))
+    assert code == ['"lyricsim-new", "filtered"']
 
 
 def test_edits_to_the_card_outride_a_rebuild(own_sample):

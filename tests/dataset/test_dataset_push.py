@@ -41,6 +41,26 @@ def test_a_pushed_folder_is_private_and_loads_from_the_hub(hub, sample_folder):
     assert loaded.splitlines() == ["{'train': 162, 'validation': 10, 'test': 20}", "{'train': 24}"]
 
 
+def test_the_published_card_names_the_repository_and_the_folders_own_is_left_alone(hub, own_sample):
+    change(own_sample / "README.md", lambda text: text + "\nMine.\n")
+    local = (own_sample / "README.md").read_text("utf-8")
+    done = push(hub, own_sample, "my-sample")
+    assert done.returncode == 0, done.stderr
+    card = hub.server.store.files("dataset", f"{hub.user}/my-sample", "main")["README.md"].decode()
+    assert f'load_dataset("{hub.user}/my-sample", "filtered")' in card
+    assert "Mine." in card
+    for wrong in ("<owner>", '"lyricsim-sample"', "this folder"):
+        assert wrong not in card
+    assert (own_sample / "README.md").read_text("utf-8") == local
+
+
+def test_a_card_without_the_block_that_would_name_the_repository_does_not_go_out(sent, own_sample, capsys):
+    change(own_sample / "README.md", lambda text: text.replace("lyricsim:begin loading", "loading"))
+    assert main(["push", "somebody/lyricsim-sample", "--folder", str(own_sample)]) == 2
+    assert "build` again" in capsys.readouterr().err
+    assert sent == []
+
+
 @pytest.mark.slow
 def test_public_and_revision_are_asked_for(hub, sample_folder):
     done = push(hub, sample_folder, "lyricsim-sample", "--public", "--revision", "next")
@@ -84,6 +104,8 @@ def test_without_login_the_message_says_how(hub, sample_folder):
     done = push(hub, sample_folder, "lyricsim-sample", HF_TOKEN="")
     assert done.returncode == 2
     assert "hf auth login" in done.stderr
+    repeated = f"lyricsim-dataset push {hub.user}/lyricsim-sample --folder {sample_folder} --message"
+    assert repeated in done.stderr
 
 
 @pytest.mark.slow

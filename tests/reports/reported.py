@@ -36,7 +36,7 @@ def benchmark_of(tables: Tables) -> Benchmark:
         ids = {split: table.pair_ids for split, table in splits[config.name].items()}
         records[config.name] = {"digest": membership_digest(ids)}
     record = {"sample": False, "splits": records, "source": {"fingerprint": "0" * 64, "modified": []}}
-    return Benchmark("lyricsim", record, tables, splits, release.groups)
+    return Benchmark(record, tables, splits, release.groups)
 
 
 def noisy(benchmark: Benchmark, noise: float, seed: int) -> dict[str, float]:
@@ -63,7 +63,7 @@ def result(
         kind=others.pop("kind", "model"),
         model="invented",
         revision=None,
-        dataset=benchmark.name,
+        dataset=benchmark.origin.name,
         data_fingerprint=fingerprint({BLOCK_SPLIT: benchmark.whole("filtered")}),
         config="filtered",
         split_digest="",

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lyricsim_dataset.configurations import PAIR_CONFIGS
 from lyricsim_dataset.song_splits import songs_of
 from lyricsim_models.baselines import find_baseline
 from lyricsim_reports.audit import audit, config_split, read_split, redraw, rule_of
@@ -52,11 +53,11 @@ def test_remembering_songs_pays_only_where_test_pairs_are_left_in_train(audits):
     assert round(itself(leaked, IDENTITY), 2) == 0.91
 
 
-def test_song_identity_is_undefined_on_songs_never_seen_and_printed_so(audits):
+def test_song_identity_is_undefined_on_songs_never_seen_and_printed_so(audits, real):
     found = audits["filtered-song-disjoint"].probes[0]
     assert math.isnan(found.itself)
     assert (found.probe, found.draws, found.defined) == (IDENTITY, 1, 0)
-    text = to_markdown(audit_page(list(audits.values())))
+    text = to_markdown(audit_page(list(audits.values()), real.origin))
     row = next(line for line in text.splitlines() if line.startswith(f"| {IDENTITY}"))
     assert row.endswith("| undefined (constant) |")
 
@@ -64,7 +65,7 @@ def test_song_identity_is_undefined_on_songs_never_seen_and_printed_so(audits):
 @pytest.mark.parametrize("config", ["filtered", "filtered-paper-split"])
 def test_a_split_drawn_anew_has_the_sizes_and_the_overlap_of_the_old_one(real, config):
     split = config_split(real, config)
-    rule = rule_of(split, real)
+    rule = rule_of(split, real, seed=1)
     drawn = redraw(rule, seed=9)
     ids = {part: {pair.pair_id for pair in pairs} for part, pairs in drawn.items()}
     assert (len(ids["train"]), len(ids["test"])) == (len(split["train"]), len(split["test"]))
@@ -74,11 +75,58 @@ def test_a_split_drawn_anew_has_the_sizes_and_the_overlap_of_the_old_one(real, c
 
 
 def test_a_song_disjoint_split_drawn_anew_shares_no_song(real):
-    rule = rule_of(config_split(real, "filtered-song-disjoint"), real)
+    rule = rule_of(config_split(real, "filtered-song-disjoint"), real, seed=1)
     drawn = redraw(rule, seed=9)
     assert len(rule.pairs) == 676
     assert songs_of(drawn["train"]).isdisjoint(songs_of(drawn["test"]))
     assert len(songs_of(drawn["test"])) <= rule.test_songs == 24
+
+
+def within(pairs, songs):
+    return tuple(pair for pair in pairs if {pair.song_id_1, pair.song_id_2} <= songs)
+
+
+def nearly_song_disjoint(sample):
+    """A song-disjoint split with one of the left out pairs put into train: one test song is then known."""
+    split = config_split(sample, "filtered-song-disjoint")
+    tested, trained = songs_of(split["test"]), songs_of(split["train"])
+    known = next(p for p in sample.tables.pairs if p.song_id_1 in tested and p.song_id_2 in trained)
+    return {**split, "train": (*split["train"], known)}
+
+
+def three_ways_disjoint(sample):
+    """No two parts share a song."""
+    songs = sorted(songs_of(sample.tables.pairs))
+    groups = {"train": songs[:12], "validation": songs[12:18], "test": songs[18:]}
+    return {part: within(sample.tables.pairs, set(its)) for part, its in groups.items()}
+
+
+def validation_beside_test(sample):
+    """Test shares its songs with validation, not with train."""
+    split = config_split(sample, "filtered-song-disjoint")
+    return {"train": split["train"], "validation": split["test"][:4], "test": split["test"][4:]}
+
+
+@pytest.mark.parametrize("make", [nearly_song_disjoint, three_ways_disjoint, validation_beside_test])
+def test_a_split_of_no_known_kind_is_not_drawn_as_another_kind(sample, make):
+    assert rule_of(make(sample), sample, seed=1) is None
+
+
+def test_the_page_says_of_a_split_of_no_known_kind_that_it_was_not_drawn(sample):
+    found = audit("mine", nearly_song_disjoint(sample), sample, draws=2, seed=1)
+    assert found.rule.startswith("not drawn: ")
+    assert {probe.draws for probe in found.probes} == {0}
+    known = audit("filtered", config_split(sample, "filtered"), sample, draws=2, seed=1)
+    page = to_markdown(audit_page([found, known], sample.origin))
+    assert "Mean ± standard deviation over 2 draws" in page
+    assert "| word overlap count | not drawn |" in page
+
+
+@pytest.mark.parametrize("config", [c.name for c in PAIR_CONFIGS])
+def test_a_draw_by_a_rule_and_a_published_split_follow_it(sample, config):
+    rule = rule_of(config_split(sample, config), sample, seed=1)
+    again = rule_of(redraw(rule, seed=5), sample, seed=1)
+    assert (again.test_songs is None) == (rule.test_songs is None) == ("disjoint" not in config)
 
 
 def test_the_same_text_under_another_id_is_found_whatever_its_punctuation(sample):
@@ -121,7 +169,7 @@ def test_a_test_pair_in_train_and_validation_is_counted_once(sample):
         "validation": (*split["validation"], *test[:3]),
         "test": test,
     }
-    page = to_markdown(audit_page([audit("leaked", leaked, sample, draws=0, seed=1)], sample=True))
+    page = to_markdown(audit_page([audit("leaked", leaked, sample, draws=0, seed=1)], sample.origin))
     (row,) = [line for line in page.splitlines() if line.startswith("| leaked | 1")]
     assert row.split(" | ")[3] == "3"
 
