@@ -12,6 +12,7 @@ import os
 import random
 import resource
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lyricsim_tools.errors import UserError
 from lyricsim_tools.tables import print_json, print_table
 
 EXAMPLES = """examples:
@@ -55,6 +57,14 @@ class Work:
     scores: list[float]
     global_batch: int
     per_device: int
+
+    def __post_init__(self) -> None:
+        if self.per_device < 1 or self.global_batch < 1 or self.global_batch % self.per_device:
+            raise UserError(
+                f"--global-batch-size {self.global_batch} with --per-device-batch-size {self.per_device}",
+                "whole micro-batches, since the others' global batch is a multiple of them",
+                "pass a multiple",
+            )
 
 
 Contender = Callable[[Work], Callable[[], None]]
@@ -245,8 +255,11 @@ def main(given: Sequence[str] | None = None) -> None:
     cli.add_argument("--repetitions", type=int, default=3, help="default: %(default)s")
     cli.add_argument("--json", action="store_true", help="print the ratios as JSON")
     options = cli.parse_args(given)
-    with tempfile.TemporaryDirectory() as folder:
-        ratios = compare(synthetic_work(options, Path(folder)), options.repetitions)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            ratios = compare(synthetic_work(options, Path(folder)), options.repetitions)
+    except UserError as error:
+        sys.exit(f"error: {error}")
     if options.json:
         print_json(ratios)
         return

@@ -6,21 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from lyricsim_models.baselines import Baseline, fit_baseline
+from lyricsim_models.datafiles import config_of
 from lyricsim_models.diagnostics import all_scores
 from lyricsim_models.features import Embed
-from lyricsim_models.job import refuse_bad_splits, seen_in_training
+from lyricsim_models.job import refuse_bad_splits, seen_before, seen_in_training
 from lyricsim_models.pair_table import PairTable
-from lyricsim_models.provenance import SEEN_FILE, fingerprint, git_revision, versions, write_seen
+from lyricsim_models.provenance import SEEN_FILE, fingerprint, git_revision, mark_seen, versions, write_seen
 from lyricsim_models.run_files import (
     METRICS_FILE,
     PREDICTIONS_FILE,
     describe_pairs,
     prediction_rows,
     read_metrics,
-    seen_share,
 )
 from lyricsim_models.run_folder import RUN_FILE, claim, locked, write_manifest
 from lyricsim_tools.atomic import write_json, write_text
+from lyricsim_tools.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,20 @@ class BaselineJob:
     allow_seen: bool = False
     prompt: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.prompt is not None and self.encoder is None:
+            raise UserError(
+                f"--prompt {self.prompt!r} with {self.name}, which has no encoder",
+                "a baseline with an encoder to prompt",
+                "drop --prompt",
+            )
+
     def settings(self, data_fingerprint: str) -> dict[str, Any]:
         """What decides the result, as plain JSON values."""
         return {
             "model": self.name,
             "dataset": self.dataset,
-            "config": self.config,
+            "config": config_of(self.dataset, self.config),
             "data_fingerprint": data_fingerprint,
             "recipe": {
                 "features": list(self.baseline.features),
@@ -83,7 +92,8 @@ def run_baseline(
     Raises:
         UserError: test pairs that training sees, bad splits, an output folder that is not ours.
     """
-    refuse_bad_splits(splits, job.allow_seen)
+    before = seen_before(job.encoder)
+    refuse_bad_splits(splits, job.allow_seen, before)
     with locked(job.output):
         settings = job.settings(fingerprint(splits))
         if claim(job.output, settings, resume=job.resume, overwrite=job.overwrite) == "complete":
@@ -95,10 +105,10 @@ def run_baseline(
             for name, table in splits.items()
             if name != "train"
         }
-        if "test" in metrics:
-            metrics["test"] |= seen_share(splits)
+        seen = seen_in_training(splits, before)
+        mark_seen(metrics, splits, *seen)
         write_manifest(job.output, [SEEN_FILE, PREDICTIONS_FILE, METRICS_FILE])
-        write_seen(job.output, *seen_in_training(splits))
+        write_seen(job.output, *seen)
         write_text(job.output / PREDICTIONS_FILE, prediction_rows(splits, predictions))
         write_json(job.output / METRICS_FILE, metrics)
         write_json(job.output / RUN_FILE, _record(settings, splits))

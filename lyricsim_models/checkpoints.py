@@ -22,6 +22,8 @@ FOLDER = "checkpoints"
 _POSITION = "position.json"
 _STEP = re.compile(r"step-(\d{8})")
 _BEST = re.compile(r"best-(\d{8})")
+# What a kill leaves of a checkpoint or an exported model that was being written.
+_PARTIAL = re.compile(r"\.(step-\d{8}|best-\d{8}\.\w{8})\.partial")
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,14 @@ class Position:
         world: processes that wrote the checkpoint.
         selection: the best checkpoint so far.
         seconds: training time so far.
+        topology: how they were arranged, by Accelerate's name; None where it was not recorded.
     """
 
     step: int = 0
     world: int = 1
     selection: Selection = dataclasses.field(default_factory=Selection)
     seconds: float = 0.0
+    topology: str | None = None
 
 
 def step_folder(run: Path, step: int) -> Path:
@@ -136,8 +140,22 @@ def prune(run: Path, position: Position) -> None:
 
 def remove_partial(run: Path) -> None:
     """Remove what a killed write left behind."""
-    for folder in (run / FOLDER).glob(".step-*.partial"):
+    for folder in _matching(run, _PARTIAL):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_all(run: Path) -> None:
+    """Remove all checkpoints of a run; what we did not name stays."""
+    for name in (_STEP, _BEST, _PARTIAL):
+        for folder in _matching(run, name):
+            shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        (run / FOLDER).rmdir()
+
+
+def is_ours(name: str) -> bool:
+    """Whether a folder of this name, among the checkpoints, is one that runs write."""
+    return any(pattern.fullmatch(name) for pattern in (_STEP, _BEST, _PARTIAL))
 
 
 def _matching(run: Path, name: re.Pattern[str]) -> list[Path]:

@@ -75,6 +75,12 @@ class Recipe:
             "architecture", self.architecture, " or ".join(ARCHITECTURES), self.architecture in ARCHITECTURES
         )
         _require("line_breaks", self.line_breaks, ", ".join(LINE_BREAKS), self.line_breaks in LINE_BREAKS)
+        if self.prompt is not None and self.architecture != "bi-encoder":
+            raise UserError(
+                f"--prompt {self.prompt!r} with --architecture {self.architecture}",
+                "a bi-encoder, which reads each lyric alone",
+                "drop --prompt, or pass --architecture bi-encoder",
+            )
 
     def to_dict(self) -> dict[str, object]:
         """The fields as plain JSON values."""

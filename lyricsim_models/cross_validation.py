@@ -144,7 +144,7 @@ def cross_validate(plan: Plan, run_fold: RunFold, team: Team | None = None) -> d
             return claim(plan.output, settings, resume=plan.resume, overwrite=plan.overwrite)
 
         if from_main(team, begin) == "complete":
-            return read_metrics(plan.output)
+            return from_main(team, lambda: read_metrics(plan.output))
         _run_folds(plan, run_fold, team)
         return from_main(team, lambda: write_result(plan, settings))
 

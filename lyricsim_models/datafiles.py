@@ -2,16 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from lyricsim_models.pair_table import PairTable, pair_table
+from lyricsim_models.provenance import pair_keys
 from lyricsim_models.streams import read_rows
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.loading import dataset_place, fresh_cache
 
 SPLITS = ("train", "validation", "test")
+_OTHER_NAMES = dict.fromkeys(("dev", "development", "val", "valid"), "validation")
 FILE_KINDS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
 # Shares of validation and test where a single file says nothing of splits (paper, section 5: 85-5-10).
 _HELD_OUT = {"test": 0.10, "validation": 0.05}
@@ -22,18 +24,18 @@ def read_splits(dataset: str, config: str | None) -> dict[str, PairTable]:
 
     Args:
         dataset: a dataset folder, a Hub id, or one file of pairs. A file may name each row's split in a
-            column ``split``; without it, 85-5-10 per cent are drawn by a hash of the row's lyrics.
+            column ``split``; without it, 85-5-10 per cent are drawn by a hash of the pair.
         config: configuration of a folder or Hub dataset; None for its default. Files have none.
 
     Returns:
-        ``train`` and, where the data has them, ``validation`` and ``test``.
+        ``train`` and, where the data has them, ``validation`` (also called ``dev`` or ``val``) and ``test``.
 
     Raises:
         UserError: it cannot be read, has no training split, or holds bad rows.
     """
-    path = Path(dataset)
+    path, config = Path(dataset), config_of(dataset, config)
     columns = _file_splits(path) if path.is_file() else _dataset_splits(dataset, config)
-    name = f"{dataset}, {config}" if config and not path.is_file() else dataset
+    name = f"{dataset}, {config}" if config else dataset
     if "train" not in columns:
         raise UserError(
             f"{name} has the splits {', '.join(columns) or '(none)'}",
@@ -44,6 +46,11 @@ def read_splits(dataset: str, config: str | None) -> dict[str, PairTable]:
         rows = len(next(iter(table.values()), []))
         table.setdefault("pair_id", [f"{split}-{row}" for row in range(1, rows + 1)])
     return {split: pair_table(columns[split], f"{split} of {name}") for split in SPLITS if split in columns}
+
+
+def config_of(dataset: str, config: str | None) -> str | None:
+    """The configuration that is read of a dataset; None for a file of pairs, which has none."""
+    return None if Path(dataset).is_file() else config
 
 
 def read_file(path: Path) -> dict[str, list[Any]]:
@@ -105,8 +112,10 @@ def _file_splits(path: Path) -> dict[str, dict[str, list[Any]]]:
     if not rows:
         raise UserError(f"{path} has no row", "at least one pair", "check the file")
     columns.setdefault("pair_id", [str(row) for row in range(1, rows + 1)])
-    names = columns.pop("split", None) or _drawn_splits(columns, rows)
-    if unknown := sorted({str(name) for name in names} - set(SPLITS)):
+    given = columns.pop("split", None) or _drawn_splits(pair_table(columns, str(path)))
+    ours = _our_names(map(str, given), str(path))
+    names = [ours[str(name)] for name in given]
+    if unknown := sorted(set(names) - set(SPLITS)):
         raise UserError(
             f"column split of {path} has {', '.join(map(repr, unknown[:5]))}",
             f"one of {', '.join(SPLITS)} in every row",
@@ -122,32 +131,68 @@ def _file_splits(path: Path) -> dict[str, dict[str, list[Any]]]:
     }
 
 
-def _drawn_splits(columns: Mapping[str, list[Any]], rows: int) -> list[str]:
-    """Held-out rows follow from the lyrics, not from their order, so that adding rows moves few others."""
-    first, second = (columns.get(name) or [""] * rows for name in ("lyrics_1", "lyrics_2"))
-    keys = [hashlib.sha256(f"{a}\0{b}".encode()).hexdigest() for a, b in zip(first, second, strict=True)]
-    ranked = sorted(range(len(keys)), key=lambda row: (keys[row], row))
-    names = ["train"] * len(keys)
-    start = 0
-    for split, share in _HELD_OUT.items():
-        count = round(share * len(keys))
-        for row in ranked[start : start + count]:
-            names[row] = split
-        start += count
-    return names
+def _our_names(names: Iterable[str], where: str) -> dict[str, str]:
+    """Each split's name to ours: a development set has several."""
+    ours = {name: _OTHER_NAMES.get(name, name) for name in names}
+    if len(set(ours.values())) < len(ours):
+        raise UserError(
+            f"{where} has the splits {', '.join(ours)}",
+            "one validation split, by one name",
+            "give all its rows the split 'validation'",
+        )
+    return ours
+
+
+def _drawn_splits(table: PairTable) -> list[str]:
+    """Held-out rows follow from the pairs, not from their order, so that adding rows moves few others.
+
+    All rows of a pair stay together, in whichever order its songs stand. A validation split that could select
+    nothing is not drawn.
+    """
+    pairs = _groups([pair_keys(table, row) for row in range(len(table))])
+    names = ["train"] * len(table)
+    room = {split: round(share * len(table)) for split, share in _HELD_OUT.items()}
+    for pair in sorted(pairs, key=lambda pair: hashlib.sha256(pair.encode()).digest()):
+        size = len(pairs[pair])
+        if split := next((split for split, rows in room.items() if rows >= size), None):
+            room[split] -= size
+            for row in pairs[pair]:
+                names[row] = split
+    scores = {score for score, name in zip(table.gold, names, strict=True) if name == "validation"}
+    return names if len(scores) > 1 else ["train" if name == "validation" else name for name in names]
+
+
+def _groups(keys: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+    """Rows that share a key, directly or by way of other rows, under the first of all their keys."""
+    above: dict[str, str] = {}
+
+    def top(key: str) -> str:
+        while above.setdefault(key, key) != key:
+            key = above[key]
+        return key
+
+    for own in keys:
+        tops = sorted(map(top, own))
+        above.update(dict.fromkeys(tops, tops[0]))
+    groups: dict[str, list[int]] = {}
+    for row, own in enumerate(keys):
+        groups.setdefault(top(own[0]), []).append(row)
+    return groups
 
 
 def _dataset_splits(dataset: str, config: str | None) -> dict[str, dict[str, list[Any]]]:
     from datasets import DatasetDict, load_dataset
+    from datasets.exceptions import DatasetsError
     from huggingface_hub.errors import HfHubHTTPError
 
     place = dataset_place(dataset)
     with fresh_cache(Path(place).is_dir()) as cache:
         try:
             loaded = load_dataset(place, config, cache_dir=cache)
-        except (ValueError, FileNotFoundError, ConnectionError, HfHubHTTPError) as error:
+        except (ValueError, FileNotFoundError, ConnectionError, HfHubHTTPError, DatasetsError) as error:
+            cause = f": {error.__cause__}" if isinstance(error, DatasetsError) and error.__cause__ else ""
             raise UserError(
-                f"{dataset} cannot be loaded: {error}",
+                f"{dataset} cannot be loaded: {error}{cause}",
                 "a dataset folder, a file of pairs, or a Hub id owner/name, with the configuration asked for",
                 "check the path and --config; build the folder with `lyricsim-dataset build --out lyricsim`",
             ) from error
@@ -155,6 +200,8 @@ def _dataset_splits(dataset: str, config: str | None) -> dict[str, dict[str, lis
             raise UserError(
                 f"{dataset} is streamed", "a dataset that is read whole", "load it without streaming=True"
             )
+        ours = _our_names(map(str, loaded), dataset)
         return {
-            split: {name: list(part[name]) for name in part.column_names} for split, part in loaded.items()
+            ours[str(split)]: {name: list(part[name]) for name in part.column_names}
+            for split, part in loaded.items()
         }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import nn
 
 from lyricsim_models.config import Architecture, Recipe
@@ -104,19 +105,20 @@ def load(model: Model, recipe: Recipe, seed: int, *, trained: bool = False) -> L
         trained: the checkpoint is one of ours, and a weight that it lacks is an error even in the head.
 
     Raises:
-        UserError: the checkpoint cannot be read, holds another kind of model, needs a package, or pools in
-            an unknown way.
+        UserError: the checkpoint cannot be read, holds another kind of model, needs a package, pools in an
+            unknown way, cannot pad, or has no room for a lyric.
     """
     try:
         return _load(model, recipe, seed, trained)
     except UserError:
         raise
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise unloadable(model, error) from error
 
 
 def _load(model: Model, recipe: Recipe, seed: int, trained: bool) -> Loaded:
     tokenizer = load_tokenizer(model, recipe.line_breaks)
+    _refuse_unpadded(model, tokenizer)
     with torch.random.fork_rng(devices=[]), quiet_transformers():
         torch.manual_seed(seed)
         joint = recipe.architecture == "cross-encoder"
@@ -128,7 +130,29 @@ def _load(model: Model, recipe: Recipe, seed: int, trained: bool) -> Loaded:
     tokenizer.model_max_length = limit
     scorer: Scorer = CrossScorer(encoder) if joint else SentenceScorer(encoder, read_pooling(model))
     prompt = "" if joint else _prompt(model, recipe)
+    _refuse_short(tokenizer, limit, joint, prompt)
     return Loaded(scorer, tokenizer, recipe.architecture, limit, prompt)
+
+
+def _refuse_unpadded(model: Model, tokenizer: Any) -> None:
+    if tokenizer.pad_token_id is None:
+        raise UserError(
+            f"the tokenizer of {model.reference} has no padding token",
+            "one, which fills the shorter rows of a batch",
+            "name one as pad_token in tokenizer_config.json, or choose another model",
+        )
+
+
+def _refuse_short(tokenizer: Any, limit: int, joint: bool, prompt: str) -> None:
+    """Below this length a lyric leaves no token, and tokenizers no longer cut at all."""
+    taken = tokenizer.num_special_tokens_to_add(pair=joint) + len(tokenizer.tokenize(prompt))
+    least = taken + (2 if joint else 1)
+    if limit < least:
+        raise UserError(
+            f"sequences of at most {limit} tokens, {taken} of them special ones or the prompt's",
+            f"at least {least}, so that each lyric has one",
+            "pass a higher --max-length, or choose another model or a shorter --prompt",
+        )
 
 
 @contextlib.contextmanager

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from lyricsim_models.config import Recipe, ReportTo
+from lyricsim_models.datafiles import config_of
 from lyricsim_models.evaluation import refuse_unselectable
+from lyricsim_models.model_files import optional_file
 from lyricsim_models.pair_table import PairTable
-from lyricsim_models.provenance import Seen, refuse_seen, seen_of
-from lyricsim_models.registry import Model
+from lyricsim_models.provenance import NOTHING, SEEN_FILE, Seen, read_seen_parts, refuse_seen, seen_of
+from lyricsim_models.registry import Model, resolve, unloadable
 from lyricsim_tools.errors import UserError
 
 # Their attention overflows half precision: the loss becomes NaN, or the output constant.
@@ -61,29 +63,83 @@ class Job:
         return {
             "model": self.model,
             "dataset": self.dataset,
-            "config": self.config,
+            "config": config_of(self.dataset, self.config),
             "data_fingerprint": data_fingerprint,
             "seed": self.seed,
             "recipe": self.recipe.to_dict(),
         }
 
 
-def seen_in_training(splits: Mapping[str, PairTable]) -> tuple[Seen, Seen]:
-    """What a run learns from, and what it is selected by."""
-    nothing = Seen(frozenset(), frozenset())
-    return seen_of(splits["train"]), seen_of(splits["validation"]) if "validation" in splits else nothing
+def seen_before(model: str | None) -> tuple[Seen, Seen]:
+    """What a model that is trained further learned from, and what it was selected by.
 
+    Args:
+        model: registry name, Hub id or folder; None for no model.
 
-def refuse_bad_splits(splits: Mapping[str, PairTable], allow_seen: bool) -> None:
-    """Find out before training what would make its result void after it.
+    Returns:
+        Nothing and nothing for a model that does not say.
 
     Raises:
-        UserError: a development set that defines no score; test pairs that training or selection sees; one
-            pair id for two different pairs.
+        UserError: no such model, or one whose record cannot be read.
     """
+    if model is None:
+        return NOTHING, NOTHING
+    found = resolve(model)
+    try:
+        path = optional_file(found, SEEN_FILE)
+    except OSError as error:
+        raise unloadable(found, error) from error
+    return (path and read_seen_parts(path.parent)) or (NOTHING, NOTHING)
+
+
+def seen_in_training(
+    splits: Mapping[str, PairTable], before: tuple[Seen, Seen] = (NOTHING, NOTHING)
+) -> tuple[Seen, Seen]:
+    """What a run's model has learned from at its end, and what it was selected by.
+
+    Args:
+        splits: the run's pairs.
+        before: the same of the model that the run starts from.
+    """
+    training, selection = before
+    if "validation" in splits:
+        selection |= seen_of(splits["validation"])
+    return training | seen_of(splits["train"]), selection
+
+
+def refuse_bad_job(job: Job, splits: Mapping[str, PairTable]) -> None:
+    """Find out before training what would make its result void after it, or an option of it.
+
+    Raises:
+        UserError: see ``refuse_bad_splits``; a patience without a development set.
+    """
+    if job.recipe.patience is not None and "validation" not in splits:
+        raise UserError(
+            f"--patience {job.recipe.patience} without a validation split",
+            "a validation split, whose scores say when to end",
+            "drop --patience, or give the data a validation split",
+        )
+    refuse_bad_splits(splits, job.allow_seen, seen_before(job.model))
+
+
+def refuse_bad_splits(
+    splits: Mapping[str, PairTable], allow_seen: bool, before: tuple[Seen, Seen] = (NOTHING, NOTHING)
+) -> None:
+    """Find out before training what would make its result void after it.
+
+    Args:
+        splits: the run's pairs.
+        allow_seen: go on with seen pairs; the result is marked.
+        before: what the model that the run starts from learned from, and what it was selected by.
+
+    Raises:
+        UserError: a development set that defines no score; development pairs that training sees; test pairs
+            that training or selection sees; one pair id for two different pairs.
+    """
+    training, selection = seen_in_training(splits, before)
     if "validation" in splits:
         refuse_unselectable(splits["validation"].gold)
-    training, selection = seen_in_training(splits)
+        refuse_seen(splits["validation"], training, "the validation split", allow_seen)
     if "test" in splits:
         refuse_seen(splits["test"], training | selection, "the test split", allow_seen)
     _refuse_ambiguous_ids(splits)

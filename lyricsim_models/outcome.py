@@ -15,10 +15,10 @@ from lyricsim_models.checkpoints import Position
 from lyricsim_models.diagnostics import all_scores
 from lyricsim_models.encoders import Loaded
 from lyricsim_models.evaluation import asymmetry
-from lyricsim_models.job import Job, seen_in_training
+from lyricsim_models.job import Job, seen_before, seen_in_training
 from lyricsim_models.loop import Batch, score_rows
 from lyricsim_models.pair_table import PairTable
-from lyricsim_models.provenance import SEEN_FILE, git_revision, versions, write_seen
+from lyricsim_models.provenance import SEEN_FILE, Seen, git_revision, mark_seen, versions, write_seen
 from lyricsim_models.registry import Model
 from lyricsim_models.run_files import (
     METRICS_FILE,
@@ -26,7 +26,6 @@ from lyricsim_models.run_files import (
     Predictions,
     describe_pairs,
     prediction_rows,
-    seen_share,
 )
 from lyricsim_models.run_folder import RUN_FILE, drop_checkpoints, write_manifest
 from lyricsim_models.scoring import load_trained
@@ -77,12 +76,12 @@ def finish(
     reload_difference = None
     if "validation" in predictions:
         reload_difference = _refuse_other_model(predictions["validation"], best, workers.mixed_precision)
-    if "test" in metrics:
-        metrics["test"] |= seen_share(splits)
+    seen = seen_in_training(splits, seen_before(job.model))
+    mark_seen(metrics, splits, *seen)
     record = _record(job, splits, workers, position, facts, truncated)
     record["reload_difference"] = reload_difference
     if workers.is_main:
-        workers.together(lambda: _write(job, splits, best, metrics, predictions, record))
+        workers.together(lambda: _write(job, splits, seen, best, metrics, predictions, record))
     else:
         workers.together(lambda: None)
     return metrics
@@ -171,6 +170,7 @@ def topology(job: Job, workers: Workers, facts: Facts) -> dict[str, Any]:
 def _write(
     job: Job,
     splits: Mapping[str, PairTable],
+    seen: tuple[Seen, Seen],
     best: Path,
     metrics: Mapping[str, Any],
     predictions: Predictions,
@@ -183,7 +183,7 @@ def _write(
     write_manifest(folder, [*names, SEEN_FILE, PREDICTIONS_FILE, METRICS_FILE])
     for name in names:
         place(best / name, folder / name)
-    write_seen(folder, *seen_in_training(splits))
+    write_seen(folder, *seen)
     write_text(folder / PREDICTIONS_FILE, prediction_rows(splits, predictions))
     write_json(folder / METRICS_FILE, metrics)
     write_json(folder / RUN_FILE, record)

@@ -1,8 +1,9 @@
 """Pairs of lyrics with their gold scores, checked once at the door; imports no torch."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 from lyricsim_models.config import SCORE_MAXIMUM, SCORE_MINIMUM
@@ -111,9 +112,8 @@ def _scores(values: Sequence[Any], name: str) -> tuple[float, ...]:
 
 def _is_score(value: Any) -> bool:
     # Text that looks like a number is refused: a CSV reader has converted it long before.
-    if isinstance(value, str | bool) or value is None:
-        return False
-    return math.isfinite(value) and SCORE_MINIMUM <= value <= SCORE_MAXIMUM
+    is_number = isinstance(value, Real | Decimal) and not isinstance(value, bool)
+    return is_number and bool(SCORE_MINIMUM <= value <= SCORE_MAXIMUM)
 
 
 def _refuse(

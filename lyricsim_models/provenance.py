@@ -84,6 +84,9 @@ class Seen:
         return Seen(self.pairs | other.pairs, self.songs | other.songs)
 
 
+NOTHING = Seen(frozenset(), frozenset())
+
+
 def seen_of(table: PairTable) -> Seen:
     """Digests of all pairs and songs of a table."""
     keys = [_song_keys(table, row) for row in range(len(table))]
@@ -94,9 +97,7 @@ def seen_of(table: PairTable) -> Seen:
 def seen_pairs(table: PairTable, seen: Seen) -> list[str]:
     """Ids of the table's pairs that a model has seen."""
     return [
-        table.pair_ids[row]
-        for row in range(len(table))
-        if not seen.pairs.isdisjoint(_pair_keys(_song_keys(table, row)))
+        table.pair_ids[row] for row in range(len(table)) if not seen.pairs.isdisjoint(pair_keys(table, row))
     ]
 
 
@@ -144,12 +145,54 @@ def write_seen(folder: Path, training: Seen, selection: Seen) -> None:
 
 def read_seen(folder: Path) -> Seen | None:
     """What a model has seen in all; None for a model that does not say."""
+    parts = read_seen_parts(folder)
+    return None if parts is None else parts[0] | parts[1]
+
+
+def read_seen_parts(folder: Path) -> tuple[Seen, Seen] | None:
+    """What a model learned from, and what it was selected by; None for a model that does not say.
+
+    Raises:
+        UserError: its file says neither.
+    """
     path = folder / SEEN_FILE
     if not path.is_file():
         return None
-    value: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    parts = [Seen(frozenset(part["pairs"]), frozenset(part["songs"])) for part in value.values()]
-    return parts[0] | parts[1]
+    try:
+        value: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        parts = [value[name] for name in ("training", "selection")]
+        training, selection = (Seen(frozenset(part["pairs"]), frozenset(part["songs"])) for part in parts)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"{path} cannot be read: {error!r}",
+            "the digests of pairs and songs that training wrote",
+            "restore the file, or remove it if it is not from training",
+        ) from error
+    return training, selection
+
+
+def mark_seen(
+    metrics: Mapping[str, dict[str, Any]], splits: Mapping[str, PairTable], training: Seen, selection: Seen
+) -> None:
+    """Say in the scores how much of a split the model knew; of the development set only if it knew some.
+
+    Args:
+        metrics: split → scores, changed in place.
+        splits: the pairs.
+        training: what the model learned from.
+        selection: what it was selected by.
+    """
+    if "test" in metrics:
+        known, test = training | selection, splits["test"]
+        share, pairs = seen_song_share(test, known), len(seen_pairs(test, known))
+        metrics["test"].update(seen_song_share=share, seen_pairs=pairs)
+    if "validation" in metrics and (learned := seen_pairs(splits["validation"], training)):
+        metrics["validation"]["seen_pairs"] = len(learned)
+
+
+def pair_keys(table: PairTable, row: int) -> list[str]:
+    """Digests by which a row's pair is recognised; two rows that share one are the same pair."""
+    return _pair_keys(_song_keys(table, row))
 
 
 def _song_keys(table: PairTable, row: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -8,14 +8,14 @@ from typing import Any
 from safetensors import SafetensorError
 
 from lyricsim_models.checkpoints import explained
-from lyricsim_models.job import Job, refuse_bad_splits
+from lyricsim_models.job import Job, refuse_bad_job
 from lyricsim_models.outcome import finish
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import fingerprint
 from lyricsim_models.run_files import read_metrics
-from lyricsim_models.run_folder import TRACKER_FOLDER, State, claim, decisive, locked
+from lyricsim_models.run_folder import TRACKER_FOLDER, State, claim, decisive, fingerprint_of, locked, mark
 from lyricsim_models.signals import listening
-from lyricsim_models.team import from_main, refuse_disagreement
+from lyricsim_models.team import everywhere, from_main, refuse_disagreement
 from lyricsim_models.training import Training
 from lyricsim_models.workers import Workers
 
@@ -36,12 +36,12 @@ def run(job: Job, splits: Mapping[str, PairTable], workers: Workers) -> dict[str
         UserError: anything about the input or the output folder; nothing of the user's is lost.
         Interrupted: a signal came; a checkpoint was written.
     """
-    refuse_bad_splits(splits, job.allow_seen)
+    refuse_bad_job(job, splits)
     with _held(job.output, workers):
-        settings = job.settings(fingerprint(splits))
+        settings = {**job.settings(fingerprint(splits)), "mixed_precision": workers.mixed_precision}
         refuse_disagreement(workers, decisive(settings))
         if _claim(job, settings, workers) == "complete":
-            return read_metrics(job.output)
+            return from_main(workers, lambda: read_metrics(job.output))
         workers.start_tracking(job.output / TRACKER_FOLDER, {**settings, **job.recipe.to_dict()})
         with listening() as request:
             training = Training(job, splits, workers, request)
@@ -64,4 +64,14 @@ def _held(folder: Path, workers: Workers) -> Iterator[None]:
 
 
 def _claim(job: Job, settings: Mapping[str, Any], workers: Workers) -> State:
-    return from_main(workers, lambda: claim(job.output, settings, resume=job.resume, overwrite=job.overwrite))
+    def begin() -> State:
+        state = claim(job.output, settings, resume=job.resume, overwrite=job.overwrite)
+        if state != "complete":
+            mark(job.output)
+        return state
+
+    state = from_main(workers, begin)
+    if state != "complete":
+        seen = everywhere(workers, lambda: fingerprint_of(job.output))
+        refuse_disagreement(workers, {"--output": seen})
+    return state

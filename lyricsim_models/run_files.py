@@ -10,9 +10,8 @@ from typing import Any
 from numpy import float64
 from numpy.typing import NDArray
 
-from lyricsim_models.job import seen_in_training
 from lyricsim_models.pair_table import PairTable
-from lyricsim_models.provenance import digest, seen_of, seen_pairs, seen_song_share
+from lyricsim_models.provenance import digest, seen_of
 
 METRICS_FILE, PREDICTIONS_FILE = "metrics.json", "predictions.csv"
 
@@ -49,10 +48,3 @@ def describe_pairs(table: PairTable) -> dict[str, Any]:
         "songs_sha256": digest(seen.songs),
         "pairs_sha256": digest(seen.pairs),
     }
-
-
-def seen_share(splits: Mapping[str, PairTable]) -> dict[str, Any]:
-    """How much of the test split training and selection knew: a share of its songs, a number of its pairs."""
-    training, selection = seen_in_training(splits)
-    known, test = training | selection, splits["test"]
-    return {"seen_song_share": seen_song_share(test, known), "seen_pairs": len(seen_pairs(test, known))}

@@ -3,14 +3,13 @@
 import contextlib
 import json
 import re
-import shutil
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from lyricsim_models.checkpoints import FOLDER as CHECKPOINTS
-from lyricsim_models.checkpoints import remove_partial
-from lyricsim_tools.atomic import MANIFEST_NAME, write_json, write_text
+from lyricsim_models import checkpoints
+from lyricsim_tools.atomic import MANIFEST_NAME, sha256_of, write_json, write_text
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.files import only_writer
 
@@ -18,11 +17,14 @@ RUN_FILE, LOG_FILE, LOCK_FILE = "run.json", "metrics.jsonl", ".lock"
 TRACKER_FOLDER = "trackers"
 #: Holds the runs of a cross-validation, each with a list of its own files.
 BLOCKS = "blocks"
-_OUR_FOLDERS = (CHECKPOINTS, TRACKER_FOLDER)
+# What TensorBoard, the only tracker that writes into a run's folder, calls its files there.
+_TRACKED = re.compile(r"events\.out\.tfevents\..+|hparams\.yml")
 _FROM_THE_START = (RUN_FILE, LOG_FILE, LOCK_FILE, MANIFEST_NAME)
 # What a kill leaves of a file that was being written (``lyricsim_tools.atomic``).
 _UNFINISHED = re.compile(r"\.(.+)\.\w{8}\.partial")
 _INDIFFERENT = ("recipe", "per_device_batch_size", "dataset", "config")
+# Settings that earlier runs did not record.
+_RECORDED_SINCE = ("mixed_precision",)
 
 State = Literal["new", "interrupted", "complete"]
 
@@ -62,9 +64,10 @@ def claim(folder: Path, settings: Mapping[str, Any], *, resume: bool, overwrite:
 
 
 def _continue(folder: Path, settings: Mapping[str, Any]) -> State:
-    run = json.loads((folder / RUN_FILE).read_text("utf-8"))
-    before, now = decisive(run["settings"]), decisive(json.loads(json.dumps(settings)))
-    changed = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
+    status, before = _read_story(folder / RUN_FILE)
+    now = decisive(json.loads(json.dumps(settings)))
+    unknown = {key for key in _RECORDED_SINCE if key not in before}
+    changed = [key for key in sorted({*before, *now} - unknown) if before.get(key) != now.get(key)]
     if changed:
         shown = "; ".join(f"{key} was {before.get(key)!r}, is {now.get(key)!r}" for key in changed)
         raise UserError(
@@ -72,15 +75,28 @@ def _continue(folder: Path, settings: Mapping[str, Any]) -> State:
             "the same settings for --resume",
             "repeat its command, or choose another --output",
         )
-    if run["status"] == "complete":
+    if status == "complete":
         # A kill may have come between the last file and the removal of what it replaced.
         drop_checkpoints(folder)
         return "complete"
-    remove_partial(folder)
+    checkpoints.remove_partial(folder)
     for path in folder.rglob(".*.partial"):
-        if _UNFINISHED.fullmatch(path.name) and _is_ours(folder, path):
+        if path.is_file() and _UNFINISHED.fullmatch(path.name) and _is_ours(folder, path):
             path.unlink()
     return "interrupted"
+
+
+def _read_story(path: Path) -> tuple[str, dict[str, Any]]:
+    """Status and decisive settings of the run that is there."""
+    try:
+        run = json.loads(path.read_text("utf-8"))
+        return run["status"], decisive(run["settings"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"{path} is not the story of a run",
+            "run.json as a run writes it",
+            "choose another --output, or move the file away; nothing was changed",
+        ) from error
 
 
 def decisive(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,10 +132,18 @@ def _is_ours(folder: Path, path: Path) -> bool:
     if unfinished := _UNFINISHED.fullmatch(path.name):
         return unfinished[1] in _FROM_THE_START or _is_ours(folder, path.with_name(unfinished[1]))
     parts = path.relative_to(folder).parts
-    if parts[0] in _OUR_FOLDERS or "/".join(parts) in read_manifest(folder):
+    manifest = read_manifest(folder)
+    if "/".join(parts) in manifest or (manifest and _is_made_on_the_way(parts)):
         return True
     in_block = parts[0] == BLOCKS and len(parts) > 2
     return in_block and (parts[2:] == (LOCK_FILE,) or _is_ours(folder / BLOCKS / parts[1], path))
+
+
+def _is_made_on_the_way(parts: Sequence[str]) -> bool:
+    """Whether a run makes files of this name without listing them."""
+    if parts[0] == checkpoints.FOLDER:
+        return len(parts) > 2 and checkpoints.is_ours(parts[1])
+    return parts[0] == TRACKER_FOLDER and _TRACKED.fullmatch(parts[-1]) is not None
 
 
 def _remove_ours(folder: Path, present: set[Path]) -> None:
@@ -145,7 +169,21 @@ def write_manifest(folder: Path, names: Sequence[str]) -> None:
 
 def drop_checkpoints(folder: Path) -> None:
     """Remove the checkpoints of a run that is complete."""
-    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    checkpoints.remove_all(folder)
+
+
+def mark(folder: Path) -> None:
+    """Give the run that begins or goes on here a mark that no other folder has."""
+    path = folder / RUN_FILE
+    write_json(path, {**json.loads(path.read_text("utf-8")), "mark": secrets.token_hex(8)})
+
+
+def fingerprint_of(folder: Path) -> str | None:
+    """What tells a marked folder from every other one; None without a run."""
+    # Opened without a look at it first: a network file system may answer that from memory.
+    with contextlib.suppress(FileNotFoundError):
+        return sha256_of(folder / RUN_FILE)
+    return None
 
 
 class Log:

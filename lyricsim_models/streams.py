@@ -79,7 +79,7 @@ def _jsonl_rows(path: Path) -> Iterator[Row]:
                 continue
             try:
                 row = json.loads(line)
-            except json.JSONDecodeError as error:
+            except ValueError as error:
                 raise _bad_line(path, number, str(error)) from error
             if not isinstance(row, dict):
                 raise _bad_line(path, number, "no object")

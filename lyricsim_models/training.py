@@ -150,22 +150,23 @@ class Training:
         """What is about to happen, in one line."""
         recipe, workers = self.recipe, self.workers
         cut = sum(self.facts.truncated.values())
+        last = "" if self.development else "; no validation split, so the last weights are kept"
         return (
             f"{self.facts.training_rows} training rows, {self.course.per_epoch} steps an epoch, "
             f"{self.course.total} in all; global batch {recipe.global_batch_size} over {workers.world} "
             f"process(es) of at most {recipe.per_device_batch_size} rows at once; topology "
             f"{workers.topology}, mixed precision {workers.mixed_precision}; at most "
-            f"{self.facts.max_length} tokens, {cut} pairs cut"
+            f"{self.facts.max_length} tokens, {cut} pairs cut{last}"
         )
 
     def _restore(self) -> Position:
         if self.restored is None:
-            return Position(world=self.workers.world)
+            return Position(world=self.workers.world, topology=self.workers.topology)
         position = checkpoints.read_position(self.restored)
-        _refuse_other_spread(position.world, self.workers)
+        _refuse_other_spread(position, self.workers)
         self.workers.load_state(self.restored)
         self._say(f"resumed at step {position.step} of {self.course.total}")
-        return replace(position, world=self.workers.world)
+        return replace(position, world=self.workers.world, topology=self.workers.topology)
 
     def _advance(self, position: Position, step: int) -> Position:
         epoch, within = self.course.place(step)
@@ -243,13 +244,24 @@ class Training:
             tqdm.write(text, file=sys.stderr)
 
 
-def _refuse_other_spread(world: int, workers: Workers) -> None:
-    if workers.topology == "DEEPSPEED" and world != workers.world:
+def _refuse_other_spread(position: Position, workers: Workers) -> None:
+    if position.topology and _sharding(position.topology) != _sharding(workers.topology):
         raise UserError(
-            f"a checkpoint of {world} DeepSpeed processes, resumed by {workers.world}",
-            "the same number of processes",
-            f"launch with --num_processes {world}",
+            f"a checkpoint of topology {position.topology}, resumed under {workers.topology}",
+            "the same: neither reads the other's checkpoints",
+            "launch with the configuration that the run began with, or begin again with --overwrite",
         )
+    if workers.topology == "DEEPSPEED" and position.world != workers.world:
+        raise UserError(
+            f"a checkpoint of {position.world} DeepSpeed processes, resumed by {workers.world}",
+            "the same number of processes",
+            f"launch with --num_processes {position.world}",
+        )
+
+
+def _sharding(topology: str) -> str | None:
+    """What cuts a topology's checkpoints into shards; None where they are whole."""
+    return topology if topology in ("FSDP", "DEEPSPEED") else None
 
 
 def _load(job: Job, workers: Workers) -> Loaded:

@@ -124,12 +124,14 @@ def train_all(options: argparse.Namespace) -> None:
         raise UserError("--public without --push-to-hub", "both, or neither", "add --push-to-hub owner/name")
     from lyricsim_models.datafiles import read_splits
     from lyricsim_models.run import run
-    from lyricsim_models.seeds import write_summary
+    from lyricsim_models.seeds import refuse_foreign_summary, write_summary
     from lyricsim_models.workers import Workers
 
     with Workers(options.report_to) as workers:
         if options.push_to_hub:
             workers.together(lambda: require_publishable(options.push_to_hub) if workers.is_main else None)
+        if len(jobs) > 1:
+            workers.together(lambda: refuse_foreign_summary(options.output) if workers.is_main else None)
         splits = read_splits(options.dataset, options.config)
         # Libraries print too; standard output is for the result alone.
         with contextlib.redirect_stdout(sys.stderr):

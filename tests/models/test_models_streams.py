@@ -104,6 +104,7 @@ def test_a_missing_column_is_named_with_those_that_are_there(tmp_path, kind):
         ("p.csv", b'lyrics_1,lyrics_2\na,"b', "cannot be read"),
         ("p.jsonl", b'{"lyrics_1": "a", "lyrics_2": "b"}\n{"lyrics_1"', "line 2 of .* is no JSON row"),
         ("p.jsonl", b"[1]\n", "line 1 of .* is no JSON row: no object"),
+        ("p.jsonl", b'{"pair_id": ' + b"9" * 5000 + b"}\n", "line 1 of .* is no JSON row: Exceeds"),
         ("p.parquet", b"PAR1 not really", "cannot be read"),
         ("p.xlsx", b"", r"ends in \.xlsx"),
         ("p", b"", "ends in nothing"),

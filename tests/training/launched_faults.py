@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from lyricsim_models import checkpoints, encoders, loop, outcome, training, workers
+from lyricsim_models import checkpoints, encoders, exports, loop, outcome, training, workers
 from lyricsim_models.config import Recipe
 from lyricsim_models.registry import Model
 
@@ -80,6 +80,7 @@ FAULTS: dict[str, Callable[[int], None]] = {
     "kill in write": half_written,
     "kill before rename": lambda n: at_call(checkpoints, "flush_tree", n, kill),
     "kill before prune": lambda n: at_call(checkpoints, "prune", n, kill),
+    "kill in best model": lambda n: at_call(exports, "set_usual_modes", n, kill),
     "kill in export": lambda n: at_call(outcome, "place", n, kill),
     "kill before completion": lambda n: at_call(outcome, "drop_checkpoints", n, kill),
     "terminate in step": lambda n: at_call(loop.Learner, "_agreed_loss", n, lambda: kill(signal.SIGTERM)),

@@ -82,6 +82,7 @@ def test_a_run_killed_anywhere_and_resumed_ends_with_the_same_bits(
         ("kill in write", 3),
         ("kill before rename", 5),
         ("kill before prune", 4),
+        ("kill in best model", 2),
         ("kill in export", 3),
         ("kill before completion", 1),
     ]

@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,9 @@ from support import REPOSITORY
 from tiny_families import write_pairs
 
 from lyricsim_cards.measure import read_gold
+from lyricsim_models.config import Recipe
 from lyricsim_models.datafiles import read_file, read_splits
+from lyricsim_models.job import Job, refuse_bad_splits
 from lyricsim_models.pair_table import pair_table
 from lyricsim_tools.errors import UserError
 
@@ -17,6 +19,9 @@ COLUMNS: dict[str, list[Any]] = {
     "lyrics_2": ["cuatro", "cinco"],
     "score": [0, 5.0],
 }
+PAIRS: list[dict[str, Any]] = [
+    dict(zip(COLUMNS, (f"uno {row}", f"dos {row}", row), strict=True)) for row in range(3)
+]
 CONFIGS = """---
 configs:
 - config_name: filtered
@@ -47,7 +52,7 @@ def test_scores_are_not_needed_for_prediction() -> None:
         _ = found.gold
 
 
-@pytest.mark.parametrize("score", [-0.1, 5.1, 6, float("nan"), float("inf"), None, "3", True])
+@pytest.mark.parametrize("score", [-0.1, 5.1, 6, float("nan"), float("inf"), None, "3", True, [1], 10**400])
 def test_a_label_out_of_range_is_named_with_its_row(score: object) -> None:
     with pytest.raises(UserError, match=r"column score of train of data: row 2") as caught:
         table(score=[1, score])
@@ -130,9 +135,91 @@ def test_without_a_split_column_85_5_10_are_drawn_from_the_lyrics_alone(tmp_path
 
 def test_an_unknown_split_name_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
-    path.write_text("lyrics_1,lyrics_2,score,split\na,b,1,train\nc,d,1,dev\n")
-    with pytest.raises(UserError, match="'dev'"):
+    path.write_text("lyrics_1,lyrics_2,score,split\na,b,1,train\nc,d,1,held-out\n")
+    with pytest.raises(UserError, match="'held-out'"):
         read_splits(str(path), None)
+
+
+@pytest.mark.parametrize("name", ["dev", "development", "val", "valid"])
+def test_a_development_set_by_another_name_is_the_validation_split(tmp_path: Path, name: str) -> None:
+    rows = [{**row, "split": split} for row, split in zip(PAIRS, ("train", name), strict=False)]
+    write_jsonl(tmp_path / "pairs.jsonl", rows)
+    folder = write_named_splits(tmp_path / "data", ("train", name))
+    for dataset in (tmp_path / "pairs.jsonl", folder):
+        found = read_splits(str(dataset), None)
+        assert {split: len(part) for split, part in found.items()} == {"train": 1, "validation": 1}
+
+
+def test_two_development_sets_are_refused(tmp_path: Path) -> None:
+    folder = write_named_splits(tmp_path, ("train", "dev", "validation"))
+    with pytest.raises(UserError, match="has the splits train, dev, validation"):
+        read_splits(str(folder), None)
+
+
+def write_named_splits(folder: Path, names: Sequence[str]) -> Path:
+    """A folder whose card names its splits."""
+    folder.mkdir(exist_ok=True)
+    files = "".join(f"  - split: {name}\n    path: {name}.jsonl\n" for name in names)
+    (folder / "README.md").write_text(f"---\nconfigs:\n- config_name: a\n  data_files:\n{files}---\n")
+    for name, row in zip(names, PAIRS, strict=False):
+        write_jsonl(folder / f"{name}.jsonl", [row])
+    return folder
+
+
+def write_jsonl(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("size", [11, 20, 29, 60])
+@pytest.mark.parametrize("orders", [1, 2])
+def test_what_is_drawn_of_a_file_without_splits_can_be_trained_on(
+    tmp_path: Path, size: int, orders: int
+) -> None:
+    rows = [dict(zip(COLUMNS, (f"uno {row}", f"dos {row}", row % 6), strict=True)) for row in range(size)]
+    swapped = [{**row, "lyrics_1": row["lyrics_2"], "lyrics_2": row["lyrics_1"]} for row in rows]
+    found = read_splits(str(write_jsonl(tmp_path / "pairs.jsonl", (rows + swapped)[: size * orders])), None)
+    refuse_bad_splits(found, allow_seen=False)
+    assert sum(map(len, found.values())) == size * orders
+    assert len(found["test"]) in (round(0.1 * size * orders), round(0.1 * size * orders) - 1)
+
+
+def test_rows_of_one_pair_of_songs_are_drawn_together_whatever_their_words(tmp_path: Path) -> None:
+    def row(number: int) -> dict[str, Any]:
+        songs = {"song_id_1": f"a{number % 40}", "song_id_2": f"b{number % 40}"}
+        return {**songs, "lyrics_1": f"uno {number}", "lyrics_2": f"dos {number}", "score": number % 6}
+
+    found = read_splits(str(write_jsonl(tmp_path / "pairs.jsonl", [row(n) for n in range(120)])), None)
+    refuse_bad_splits(found, allow_seen=False)
+    assert {split: len(part) for split, part in found.items()} == {"train": 102, "validation": 6, "test": 12}
+
+
+def test_a_torn_character_is_named_with_its_row_also_without_splits(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "pairs.jsonl", [PAIRS[0], {**PAIRS[1], "lyrics_2": "\ud83d"}])
+    with pytest.raises(UserError, match=r"column lyrics_2 of .*pairs\.jsonl: row 2"):
+        read_splits(str(path), None)
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        {"train.csv": "lyrics_1,lyrics_2,score\na,b,1\n", "test.csv": "lyrics_1,text\na,b\n"},
+        {"train.csv": 'lyrics_1,lyrics_2,score\na,b,1\nc,"d,2,3\n'},
+    ],
+)
+def test_a_folder_whose_files_do_not_fit_is_refused(tmp_path: Path, contents: dict[str, str]) -> None:
+    for name, text in contents.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(UserError, match=r"cannot be loaded: An error occurred while generating.*:"):
+        read_splits(str(tmp_path), None)
+
+
+def test_a_file_of_pairs_is_recorded_without_a_configuration(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "pairs.jsonl", PAIRS)
+    asked = [Job("m", str(place), "filtered", tmp_path / "run", Recipe()) for place in (path, tmp_path)]
+    assert [job.settings("")["config"] for job in asked] == [None, "filtered"]
+    with pytest.raises(UserError, match=f"{path} has the splits"):
+        read_splits(str(write_jsonl(path, [{**PAIRS[0], "split": "test"}])), "filtered")
 
 
 def write_folder(folder: Path, score: float) -> Path:

@@ -17,8 +17,8 @@ from lyricsim_models.evaluation import (
     refuse_unselectable,
     three_scores,
 )
-from lyricsim_models.run_folder import Log, claim, locked, write_manifest
-from lyricsim_models.seeds import write_summary
+from lyricsim_models.run_folder import Log, claim, drop_checkpoints, locked, write_manifest
+from lyricsim_models.seeds import refuse_foreign_summary, write_summary
 from lyricsim_models.tiny import write_tiny_model
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.files import place, set_usual_modes
@@ -120,6 +120,76 @@ def test_what_a_kill_left_of_a_file_that_was_being_written_goes(tmp_path: Path, 
     assert foreign.exists()
 
 
+def write_files(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x")
+
+
+@pytest.mark.parametrize("how", ["resume", "overwrite"])
+def test_what_a_kill_left_of_a_checkpoint_or_a_model_that_was_being_written_goes(
+    tmp_path: Path, how: str
+) -> None:
+    cross_validation(tmp_path)
+    for folder in (tmp_path, tmp_path / "blocks" / "0-1"):
+        names = (".step-00000003.partial/x", ".best-00000002.a1b2c3_4.partial/config.json")
+        write_files(folder / "checkpoints", *names)
+    begin(tmp_path, **{how: True})
+    if how == "resume":
+        assert list((tmp_path / "checkpoints").iterdir()) == []
+        begin(tmp_path / "blocks" / "0-1", resume=True)
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+LIKE_OURS = ("checkpoints/step-00000002/x", "trackers/lyricsim/events.out.tfevents.1")
+FOREIGN = ("checkpoints/epoch=3.ckpt", "checkpoints/.best-00000002.partial", "trackers/notes.txt")
+
+
+@pytest.mark.parametrize("how", [{}, {"overwrite": True}, {"resume": True}])
+@pytest.mark.parametrize("name", [*LIKE_OURS, *FOREIGN])
+def test_checkpoints_and_trackers_of_no_run_of_ours_are_not_touched(
+    tmp_path: Path, how: dict[str, bool], name: str
+) -> None:
+    write_files(tmp_path, name)
+    with pytest.raises(UserError, match="files that no run wrote"):
+        begin(tmp_path, **how)
+    assert set(snapshot(tmp_path)) == {name}
+
+
+def test_only_our_own_names_among_checkpoints_and_trackers_are_replaced(tmp_path: Path) -> None:
+    begin(tmp_path)
+    write_files(tmp_path, *LIKE_OURS, "trackers/lyricsim/17.5/hparams.yml", *FOREIGN)
+    before = snapshot(tmp_path)
+    with pytest.raises(UserError, match=", ".join(sorted(FOREIGN))):
+        begin(tmp_path, overwrite=True)
+    assert snapshot(tmp_path) == before
+    for name in FOREIGN:
+        (tmp_path / name).unlink()
+    assert begin(tmp_path, overwrite=True) == "new"
+    assert set(snapshot(tmp_path)) == {"run.json", ".lyricsim-files.json"}
+
+
+def test_a_run_that_completes_drops_its_own_checkpoints_only(tmp_path: Path) -> None:
+    names = ("step-00000002/x", "best-00000002/x", ".step-00000004.partial/x", "epoch=3.ckpt")
+    write_files(tmp_path / "checkpoints", *names)
+    drop_checkpoints(tmp_path)
+    assert set(snapshot(tmp_path)) == {"checkpoints/epoch=3.ckpt"}
+    (tmp_path / "checkpoints" / "epoch=3.ckpt").unlink()
+    drop_checkpoints(tmp_path)
+    assert not (tmp_path / "checkpoints").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["half a jso", "[]", "{}", '{"status": "complete", "settings": "x"}', '{"settings": {"recipe": {}}}'],
+)
+def test_a_story_that_no_run_of_ours_wrote_is_not_resumed(tmp_path: Path, text: str) -> None:
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(UserError, match=r"run\.json is not the story of a run"):
+        begin(tmp_path, resume=True)
+    assert snapshot(tmp_path) == {"run.json": text.encode()}
+
+
 def test_a_kill_while_an_earlier_run_is_removed_leaves_it_removable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +228,14 @@ def test_resuming_needs_the_same_settings_but_not_the_same_spread(tmp_path: Path
     longer = {**SETTINGS, "recipe": {"epochs": 3, "per_device_batch_size": 8}}
     with pytest.raises(UserError, match="epochs was 2, is 3"):
         begin(tmp_path, longer, resume=True)
+
+
+def test_resuming_needs_the_same_precision_where_the_run_recorded_one(tmp_path: Path) -> None:
+    assert begin(tmp_path / "earlier") == "new"
+    assert begin(tmp_path / "earlier", {**SETTINGS, "mixed_precision": "bf16"}, resume=True) == "interrupted"
+    begin(tmp_path / "run", {**SETTINGS, "mixed_precision": "bf16"})
+    with pytest.raises(UserError, match="mixed_precision was 'bf16', is 'no'"):
+        begin(tmp_path / "run", {**SETTINGS, "mixed_precision": "no"}, resume=True)
 
 
 def test_a_complete_run_is_known_as_complete(tmp_path: Path) -> None:
@@ -313,6 +391,22 @@ def test_seeds_are_summed_up_with_the_sample_deviation(tmp_path: Path) -> None:
     assert mean["combined_score"] == {"mean": None, "sd": None}
     assert mean_and_deviation([0.5]) == {"mean": 0.5, "sd": None}
     assert json.loads((tmp_path / "summary.json").read_text())["seeds"]["2"]["test"]["pearson"] == 0.8
+
+
+@pytest.mark.parametrize("text", ["year,total\n", "[]", '{"mean": 3}'])
+def test_a_summary_that_is_not_ours_is_not_replaced(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "summary.json"
+    path.write_text(text)
+    results = {1: {"test": dict.fromkeys(("pearson", "spearmanr", "combined_score"), 0.5)}}
+    with pytest.raises(UserError, match=r"summary\.json is not the summary of seeds"):
+        refuse_foreign_summary(tmp_path)
+    with pytest.raises(UserError, match="move the file away"):
+        write_summary(tmp_path, results)
+    assert path.read_text() == text
+    path.unlink()
+    write_summary(tmp_path, results)
+    refuse_foreign_summary(tmp_path)
+    assert write_summary(tmp_path, results)["seeds"].keys() == {"1"}
 
 
 def test_modes_are_those_of_the_callers_umask(tmp_path: Path) -> None:

@@ -1,16 +1,22 @@
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import CalledProcessError, TimeoutExpired
 
 import pytest
 
-from lyricsim_models.job import refuse_bad_splits
+from lyricsim_models.baseline_run import BaselineJob, run_baseline
+from lyricsim_models.baselines import find_baseline
+from lyricsim_models.config import Recipe
+from lyricsim_models.job import Job, refuse_bad_job, refuse_bad_splits, seen_before, seen_in_training
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import (
-    Seen,
+    NOTHING,
     digest,
     fingerprint,
     git_revision,
+    mark_seen,
     read_seen,
+    read_seen_parts,
     refuse_seen,
     seen_of,
     seen_pairs,
@@ -120,5 +126,114 @@ def test_one_id_for_two_different_pairs_is_refused() -> None:
 
 
 def test_nothing_is_seen_of_nothing() -> None:
-    nothing = Seen(frozenset(), frozenset())
-    assert seen_song_share(pairs(("amor", "luna")), nothing) == 0.0
+    assert seen_song_share(pairs(("amor", "luna")), NOTHING) == 0.0
+
+
+def test_what_a_record_of_seen_pairs_does_not_say_is_refused(tmp_path: Path) -> None:
+    for text in ("[]", "{}", '{"training": 1}', "{"):
+        (tmp_path / "seen.json").write_text(text)
+        with pytest.raises(UserError, match=r"seen\.json cannot be read"):
+            read_seen(tmp_path)
+
+
+def test_development_pairs_in_training_are_refused_before_training() -> None:
+    table = pairs(("amor", "luna"), ("mar", "sol"), ("voz", "río"))
+    splits = {"train": table, "validation": pairs(("sol", "mar"), ("paz", "luz"), name="v")}
+    with pytest.raises(UserError, match="1 of 2 pairs of the validation split were used to train") as caught:
+        refuse_bad_splits(splits, allow_seen=False)
+    assert "--allow-seen" in caught.value.remedy
+    refuse_bad_splits(splits, allow_seen=True)
+
+
+@pytest.fixture
+def trained(tmp_path: Path) -> Path:
+    """The folder of a model that learned from one pair and was selected by another."""
+    write_seen(tmp_path, seen_of(pairs(("amor", "luna"))), seen_of(pairs(("mar", "sol"))))
+    return tmp_path
+
+
+def run_of(trained: Path, **recipe: int) -> Job:
+    return Job(str(trained), "pairs.csv", None, trained / "run", Recipe(**recipe))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("known", [("luna", "amor"), ("sol", "mar")])
+def test_test_pairs_that_the_model_saw_in_an_earlier_run_are_refused(
+    trained: Path, known: tuple[str, str]
+) -> None:
+    splits = {"train": pairs(("voz", "río")), "test": pairs(known, ("paz", "luz"), name="t")}
+    refuse_bad_splits(splits, allow_seen=False)
+    with pytest.raises(UserError, match="1 of 2 pairs of the test split"):
+        refuse_bad_job(run_of(trained), splits)
+
+
+def test_development_pairs_may_select_twice_but_not_after_they_were_learned_from(trained: Path) -> None:
+    splits = {"train": pairs(("voz", "río")), "validation": pairs(("sol", "mar"), ("paz", "luz"), name="v")}
+    refuse_bad_job(run_of(trained), splits)
+    splits["validation"] = pairs(("luna", "amor"), ("paz", "luz"), name="v")
+    with pytest.raises(UserError, match="1 of 2 pairs of the validation split"):
+        refuse_bad_job(run_of(trained), splits)
+
+
+def test_what_an_earlier_run_saw_is_not_forgotten(trained: Path) -> None:
+    before = read_seen_parts(trained)
+    assert before is not None
+    splits = {"train": pairs(("voz", "río")), "validation": pairs(("paz", "luz"))}
+    assert seen_before(str(trained)) == before
+    assert seen_in_training(splits, before) == (
+        before[0] | seen_of(splits["train"]),
+        before[1] | seen_of(splits["validation"]),
+    )
+    assert seen_before(str(trained.parent)) == seen_before(None) == (NOTHING, NOTHING)
+
+
+def test_allowed_pairs_are_marked_in_the_scores() -> None:
+    splits = {"validation": pairs(("sol", "mar"), ("paz", "luz")), "test": pairs(("luna", "amor"))}
+    found: list[dict[str, dict[str, object]]] = [{"validation": {}, "test": {}} for _ in range(2)]
+    mark_seen(found[0], splits, seen_of(pairs(("mar", "sol"))), seen_of(splits["test"]))
+    mark_seen(found[1], splits, NOTHING, seen_of(splits["validation"]))
+    assert found[0] == {"validation": {"seen_pairs": 1}, "test": {"seen_song_share": 1.0, "seen_pairs": 1}}
+    assert found[1] == {"validation": {}, "test": {"seen_song_share": 0.0, "seen_pairs": 0}}
+
+
+def test_a_baseline_knows_what_its_encoder_saw(trained: Path) -> None:
+    splits = {"train": pairs(("voz", "río")), "test": pairs(("luna", "amor"), ("paz", "luz"), name="t")}
+
+    def job(allow_seen: bool) -> BaselineJob:
+        return BaselineJob(
+            "word-overlap",
+            find_baseline("word-overlap"),
+            str(trained),
+            "pairs.csv",
+            None,
+            trained / "run",
+            allow_seen=allow_seen,
+        )
+
+    with pytest.raises(UserError, match="1 of 2 pairs of the test split"):
+        run_baseline(job(False), splits)
+    assert run_baseline(job(True), splits)["test"]["seen_pairs"] == 1
+    before = seen_before(str(trained))
+    assert seen_before(str(trained / "run")) == (before[0] | seen_of(splits["train"]), before[1])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Recipe(prompt="query: "), "--prompt 'query: ' with --architecture cross-encoder"),
+        (
+            lambda: BaselineJob("svr", find_baseline("svr"), None, "d", None, Path("run"), prompt="q"),
+            "--prompt 'q' with svr, which has no encoder",
+        ),
+    ],
+)
+def test_a_prompt_that_nothing_would_read_is_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        make()
+    assert Recipe(architecture="bi-encoder", prompt="q").prompt == "q"
+
+
+def test_patience_without_a_development_set_is_refused(trained: Path) -> None:
+    splits = {"train": pairs(("voz", "río"))}
+    with pytest.raises(UserError, match="--patience 2 without a validation split"):
+        refuse_bad_job(run_of(trained, patience=2), splits)
+    refuse_bad_job(run_of(trained), splits)

@@ -1,3 +1,4 @@
+import json
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from lyricsim_models.encoders import Loaded, load, position_limits
 from lyricsim_models.pairs import collate, concatenate
 from lyricsim_models.registry import resolve
 from lyricsim_models.tokenizers import LINE_BREAK_TOKEN, load_tokenizer, usable_length
+from lyricsim_tools.errors import UserError
 
 LONG = " ".join(["amor"] * 300) + "\n" + " ".join(["noche"] * 300)
 
@@ -117,6 +119,51 @@ def test_the_longer_lyric_of_a_pair_loses_tokens_and_the_pair_is_counted(family:
     assert rows.lengths.tolist()[0] == 16
     kept = model.tokenizer.convert_ids_to_tokens(rows.sides[0]["input_ids"][0].tolist())
     assert kept[1:3] == ["amor", "noche"]
+
+
+@pytest.mark.parametrize(
+    ("name", "architecture", "prompt", "least"),
+    [
+        ("bert", "cross-encoder", None, 5),
+        ("roberta", "cross-encoder", None, 6),
+        ("bert", "bi-encoder", None, 3),
+        ("bert", "bi-encoder", "amor noche ", 5),
+    ],
+)
+def test_a_length_that_leaves_no_token_of_a_lyric_is_refused(
+    family: Family, name: str, architecture: str, prompt: str | None, least: int
+) -> None:
+    for length in range(1, least):
+        with pytest.raises(UserError, match=f"sequences of at most {length} tokens") as caught:
+            loaded(family, name, architecture=architecture, prompt=prompt, max_length=length)
+        assert f"at least {least}" in caught.value.expected
+    model = loaded(family, name, architecture=architecture, prompt=prompt, max_length=least)
+    rows = model.tokenize([LONG], [LONG])
+    amor = model.tokenizer("amor", add_special_tokens=False)["input_ids"][0]
+    assert rows.lengths.tolist() == [least]
+    assert all(side["input_ids"][0].tolist().count(amor) >= 1 for side in rows.sides)
+
+
+@pytest.mark.parametrize("architecture", ["cross-encoder", "bi-encoder"])
+def test_a_tokenizer_that_cannot_pad_is_refused(family: Family, tmp_path: Path, architecture: str) -> None:
+    folder = shutil.copytree(family("modernbert"), tmp_path / "model")
+    path = folder / "tokenizer_config.json"
+    settings = {k: v for k, v in json.loads(path.read_text()).items() if k != "pad_token"}
+    path.write_text(json.dumps(settings))
+    with pytest.raises(UserError, match="has no padding token"):
+        load(resolve(str(folder)), Recipe(architecture=architecture), seed=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("architecture", ["cross-encoder", "bi-encoder"])
+@pytest.mark.parametrize("size", [4, 1000])
+def test_weights_that_were_cut_off_are_refused(
+    family: Family, tmp_path: Path, architecture: str, size: int
+) -> None:
+    folder = shutil.copytree(family("bert"), tmp_path / "model")
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(UserError, match="cannot be loaded"):
+        load(resolve(str(folder)), Recipe(architecture=architecture), seed=1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -100,6 +100,18 @@ def test_fsdp2_shards_trains_resumes_and_exports_as_one_process_does(
 
 
 @pytest.mark.slow
+def test_a_sharded_checkpoint_is_not_resumed_without_sharding(
+    family: Family, pairs_file: Path, tmp_path: Path
+) -> None:
+    config, output = for_two_cpus("fsdp2.yaml", tmp_path), tmp_path / "run"
+    script = [str(FINETUNE), *arguments(family("roberta"), pairs_file, output)]
+    launch(config, [str(SHARDED), *script], 1, STOP_AT="2")
+    done = start(FINETUNE, [*script[1:], "--resume"])
+    assert done.returncode == 2, done.stderr[-2000:]
+    assert "a checkpoint of topology FSDP, resumed under NO" in done.stderr
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", [2, 3])
 def test_zero_shards_trains_resumes_and_exports_as_one_process_does(
     family: Family, pairs_file: Path, plain: Path, tmp_path: Path, stage: int, deepspeed: str
