@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import REPOSITORY
@@ -59,3 +60,24 @@ def test_a_score_on_a_page_is_on_the_leaderboard(page: str) -> None:
     assert len(cells) >= 8
     known = {protocol: figures(protocol) for protocol in (TEST, BLOCKS)}
     assert [cell for protocol, cell in cells if cell not in known[protocol]] == []
+
+
+def spreads(result: dict[str, Any]) -> tuple[str, ...]:
+    """The three columns of draws of one baseline, as the page prints them."""
+    shown = []
+    for protocol in ("clean", "song_disjoint", "leaked"):
+        mean, deviation = (result[protocol][key] for key in ("mean", "sd"))
+        shown.append("undefined" if mean is None else f"{percent(mean)} ± {percent(deviation)}")
+    return tuple(shown)
+
+
+def test_the_draws_on_the_page_are_those_of_the_committed_figures() -> None:
+    measured = json.loads((REPOSITORY / "docs" / "baselines.json").read_text("utf-8"))
+    assert {result[name]["draws"] for result in measured.values() for name in ("clean", "leaked")} == {20}
+    lines = (REPOSITORY / "docs" / "results.md").read_text("utf-8").splitlines()
+    table = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines if "|" in line]
+    head = next(row for row in table if "clean draws" in row)
+    columns = [head.index(name) for name in ("clean draws", "song-disjoint draws", "leaked")]
+    rows = [row for row in table[2:] if len(row) == len(head)]
+    assert {tuple(row[c] for c in columns) for row in rows} == set(map(spreads, measured.values()))
+    assert len(rows) == len(measured) == 12
