@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
     )
     ranking.add_argument("--top", type=int, default=10, help="songs shown (default: 10)")
     ranking.add_argument(
-        "--recall", type=int, help=f"candidates for --reranker (default: {_RECALL}, or --top)"
+        "--recall", type=int, help=f"candidates for --reranker (default: {_RECALL}, or --top if more)"
     )
     ranking.add_argument(
         "--reranker", metavar="MODEL", help="scores the candidates: lexical or a trained model"
