@@ -3,6 +3,7 @@
 import contextlib
 import ipaddress
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 from lyricsim_cards.card_code import failures, snippets_of
 from lyricsim_cards.check_options import CheckOptions
 from lyricsim_cards.model_folder import RUN_FILE, read_model_folder
-from lyricsim_cards.rebuilt import build_dataset
+from lyricsim_cards.rebuilt import BUILD_FILE, build_dataset
 from lyricsim_models.registry import ModelEntry, load_registry
 from lyricsim_tools.errors import UserError
 
@@ -101,7 +102,16 @@ def _publish(path: Path, hub: Hub, workplace: Path, environment: dict[str, str])
         ("lyricsim_comparison", "space"),
     ):
         if f'"<owner>/{name}"' in card:
-            push((workplace / name).resolve(), f"{hub.owner}/{name}", kind)
+            folder = (workplace / name).resolve()
+            if kind == "dataset":
+                folder = _without_record(folder, workplace / "published")
+            push(folder, f"{hub.owner}/{name}", kind)
+
+
+def _without_record(built: Path, copy: Path) -> Path:
+    """The sample as a folder that goes out under LyricSIM's name, which only a Hub for checks may get."""
+    ignored = shutil.ignore_patterns(BUILD_FILE)
+    return Path(shutil.copytree(built, copy, ignore=ignored, dirs_exist_ok=True))
 
 
 def _push(

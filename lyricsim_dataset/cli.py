@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lyricsim_tools.errors import UserError
+from lyricsim_tools.errors import UserError, explained
 
 _EPILOG = """examples:
   lyricsim-dataset build                          fetch upstream's files, write ./lyricsim
@@ -35,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))
-    except UserError as error:
-        sys.stderr.write(f"lyricsim-dataset: {error}\n")
+    except (UserError, OSError) as error:
+        sys.stderr.write(f"lyricsim-dataset: {explained(error)}\n")
         return 2
 
 
@@ -81,7 +81,10 @@ def _add_source_options(parser: argparse.ArgumentParser) -> None:
 def _add_build_options(parser: argparse.ArgumentParser) -> None:
     _add_source_options(parser)
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="where to (default: lyricsim, or lyricsim-sample)"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="where to (default: lyricsim, or lyricsim-sample; a campaign's data have none)",
     )
     parser.add_argument("--without-lyrics", action="store_true", help="ids and ratings only")
 

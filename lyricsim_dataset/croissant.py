@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from lyricsim_dataset.lyricsim import VERSION, Column, LyricSIM
+from lyricsim_dataset.lyricsim import SAMPLE_NAME, VERSION, Column, LyricSIM
 from lyricsim_dataset.manifest import BuiltConfig, BuiltFile
 from lyricsim_dataset.sources import UPSTREAM_REPOSITORY
 from lyricsim_tools.citation import PAPER_ID
@@ -69,12 +69,18 @@ def croissant(builder: LyricSIM, built: Sequence[BuiltConfig]) -> dict[str, Any]
         "inLanguage": "es",
         "version": str(VERSION),
         "datePublished": _PAPER_MONTH if builder.source.is_upstreams else None,
-        "creator": {"@type": "sc:Organization", "name": builder.source.campaign or UPSTREAM_REPOSITORY},
+        "creator": {"@type": "sc:Organization", "name": _creator(builder)},
         "citeAs": builder.info.citation or None,
         "distribution": [_file(file) for config in built for file in config.files],
         "recordSet": [_record_set(config, file) for config in built for file in config.files],
     }
     return {key: value for key, value in described.items() if value is not None}
+
+
+def _creator(builder: LyricSIM) -> str:
+    if builder.source.sample:
+        return f"the code's authors: {SAMPLE_NAME} is not LyricSIM"
+    return builder.source.campaign or UPSTREAM_REPOSITORY
 
 
 def _file(file: BuiltFile) -> dict[str, Any]:

@@ -20,14 +20,11 @@ from lyricsim_dataset.croissant import croissant
 from lyricsim_dataset.lyricsim import DATASET_NAME, SAMPLE_NAME, LyricSIM
 from lyricsim_dataset.manifest import BuiltConfig, BuiltFile, build_record
 from lyricsim_dataset.release import Release, empty_splits
-from lyricsim_dataset.verify import BUILD_RECORD, require_intact
+from lyricsim_dataset.verify import BUILD_RECORD, CARD, CROISSANT, require_intact
 from lyricsim_tools.atomic import atomic_folder, refuse_foreign_files, sha256_of, write_json, write_text
 from lyricsim_tools.card_blocks import merge_cards
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.hub import PushResult, push_folder
-
-CARD = "README.md"
-CROISSANT = "croissant.json"
 
 _ROOM = "room for about 10 MB, part of it in the folder for temporary files"
 _EXPECTED_OF_DISKS = {
@@ -82,14 +79,21 @@ def build(options: BuildOptions, out: Path | None = None) -> Path:
         The folder.
 
     Raises:
-        UserError: bad source files, a folder that isn't ours, a full disk.
+        UserError: bad source files, a folder that isn't ours, none for a campaign's data, a full disk.
     """
     target = Path(out) if out is not None else options.default_output()
     _require_honest_name(target, options.sample)
     refuse_foreign_files(target)
     with _disk_errors(target), tempfile.TemporaryDirectory() as cache:
         # The source's faults end the build here, before anything is created beside the user's files.
-        release = options.builder(DEFAULT_CONFIG, Path(cache)).release
+        first = options.builder(DEFAULT_CONFIG, Path(cache))
+        if out is None and first.source.campaign:
+            raise UserError(
+                f"data of the campaign {first.source.campaign!r} without a folder to write",
+                "a name of its own, which cannot be taken for LyricSIM's",
+                "pass --out",
+            )
+        release = first.release
         _require_full_splits(release)
         pairs = len(release.tables.pairs)
         with atomic_folder(target) as folder:
@@ -124,11 +128,18 @@ def push(
         dry_run: say what would be sent, and send nothing.
 
     Raises:
-        UserError: the folder is not an untouched build, the sample would get LyricSIM's name, or the Hub
-            refuses.
+        UserError: the folder is not an untouched build, the sample or a campaign's data would get LyricSIM's
+            name, or the Hub refuses.
     """
     record = require_intact(folder)
     _require_honest_name(Path(repo_id), bool(record["sample"]))
+    campaign = record["source"].get("campaign")
+    if campaign and Path(repo_id).name.lower() == DATASET_NAME:
+        raise UserError(
+            f"data of the campaign {campaign!r} would be published as {repo_id}",
+            "a name that cannot be taken for LyricSIM's",
+            "choose such a name",
+        )
     with _as_published(folder, repo_id) as copy:
         return push_folder(
             copy,

@@ -1,4 +1,4 @@
-"""``lyricsim-push``: publish a built dataset, a Space or a model folder on the Hub."""
+"""``lyricsim-push``: publish a dataset, a Space or a model folder on the Hub."""
 
 import argparse
 import contextlib
@@ -17,8 +17,10 @@ from lyricsim_tools.tables import print_json
 
 # What `lyricsim-cards` keeps beside a run's card: the repository that it names, and more.
 CARD_RECORD = "card.json"
+# What `lyricsim-dataset build` leaves beside the data.
+BUILD_RECORD = "build.json"
 _EXAMPLES = """examples:
-  lyricsim-push lyricsim your-name/lyricsim --type dataset
+  lyricsim-dataset push your-name/lyricsim                        # what `lyricsim-dataset build` wrote
   lyricsim-push lyricsim_metric your-name/lyricsim_metric --type space
   lyricsim-push outputs/exported your-name/lyricsim-bertin --type model --revision song-disjoint
   lyricsim-push outputs/exported your-name/lyricsim-bertin --type model --dry-run
@@ -40,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
+        _refuse_built_dataset(options)
         _refuse_other_card(options)
         result = push_folder(
             options.folder,
@@ -61,6 +64,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         sys.stdout.write(describe(result) + "\n")
     return 0
+
+
+def _refuse_built_dataset(options: argparse.Namespace) -> None:
+    """A built dataset has a push of its own, which checks it and names the repository in its card."""
+    if options.type != "dataset" or not (options.folder / BUILD_RECORD).is_file():
+        return
+    words = ["lyricsim-dataset", "push", options.repository, "--folder", str(options.folder)]
+    words += ["--revision", options.revision] if options.revision else []
+    words += ["--public"] if options.public else []
+    raise UserError(
+        f"{options.folder} is what `lyricsim-dataset build` wrote",
+        "the push that checks it and names the repository in its card",
+        f"run:\n    {shlex.join(words)}",
+    )
 
 
 def _refuse_other_card(options: argparse.Namespace) -> None:
@@ -103,7 +120,7 @@ def describe(result: PushResult) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="lyricsim-push",
-        description="Publish a built dataset, a Space or a model folder on the Hub.",
+        description="Publish a dataset, a Space or a model folder on the Hub.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -6,7 +6,7 @@ import pytest
 from dataset_files import change
 
 from lyricsim_dataset.annotations import read_tables
-from lyricsim_dataset.publish import BuildOptions, build
+from lyricsim_dataset.publish import BuildOptions, build, push
 from lyricsim_dataset.raw_format import means_text, pairs_text, ratings_text, songs_text
 from lyricsim_dataset.sample_rule import verses
 from lyricsim_dataset.sources import (
@@ -85,6 +85,17 @@ def test_a_build_from_a_campaign_says_that_it_is_not_lyricsim(campaign, tmp_path
     assert "annotation campaign annotation-0f" in card
     assert "linhd-postdata" not in card
     assert not any(check.problem for check in checks(folder))
+    with pytest.raises(UserError, match=r"the campaign 'annotation-0f' would be published as me/LyricSIM"):
+        push(folder, "me/LyricSIM", message="m", dry_run=True)
+
+
+def test_a_campaigns_data_are_never_written_to_lyricsims_folder_unasked(campaign, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(UserError, match=r"'annotation-0f' without a folder to write(.|\n)*--out"):
+        build(BuildOptions(source=campaign))
+    assert list((tmp_path / "here").iterdir()) == []
 
 
 def test_too_few_pairs_are_told_before_anything_is_written(tmp_path):

@@ -2,6 +2,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ from dataset_files import change, command, python, tree_of
 
 from lyricsim_dataset import load
 from lyricsim_dataset.annotations import read_tables
+from lyricsim_dataset.cli import main
 from lyricsim_dataset.configurations import CONFIG_NAMES
 from lyricsim_dataset.publish import BuildOptions, build
 from lyricsim_dataset.sources import RATINGS_FILE, REFERENCE_FILE, sample_tree
@@ -263,8 +265,42 @@ def test_verification_names_what_was_changed(own_sample):
     assert problems["raw/test-00000-of-00001.parquet"] == "missing"
     assert problems["songs/train-00000-of-00001.parquet"].startswith("changed: SHA-256")
     assert problems["lyricsim.py"] == "a script"
+    assert len(problems) == 3
     with pytest.raises(UserError, match="is not what the build wrote"):
         require_intact(own_sample)
+
+
+def test_verification_sees_what_was_added_and_what_describes_the_files(own_sample):
+    change(own_sample / "README.md", lambda text: text.replace("raw/test-0", "filtered/test-0"))
+    change(own_sample / "croissant.json", lambda text: text.replace('"sha256": "', '"sha256": "0', 1))
+    (own_sample / "notes.txt").write_text("mine")
+    shutil.copy(own_sample / "raw" / "test-00000-of-00001.parquet", own_sample / "raw" / "extra.parquet")
+    (own_sample / ".hidden").write_text("never published")
+    assert {check.what: check.problem for check in checks(own_sample) if check.problem} == {
+        "README.md": "its head names other files than the record",
+        "croissant.json": "names other files than the record",
+        "notes.txt": "not written by the build",
+        "raw/extra.parquet": "not written by the build",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("README.md", None, "missing"),
+        ("README.md", "---\n[\n---\n", "its head cannot be read"),
+        ("croissant.json", None, "missing"),
+        ("croissant.json", "{}", "cannot be read"),
+    ],
+)
+def test_a_description_that_is_missing_or_broken_is_named(own_sample, name, content, problem):
+    (own_sample / name).unlink() if content is None else (own_sample / name).write_text(content)
+    assert {c.what: c.problem for c in checks(own_sample) if c.problem} == {name: problem}
+
+
+def test_the_cards_words_may_be_edited(own_sample):
+    change(own_sample / "README.md", lambda text: text + "\n## Notes\n\nOurs.\n")
+    assert {check.problem for check in checks(own_sample)} == {None}
 
 
 def test_verification_recomputes_the_splits_digests(own_sample):
@@ -273,7 +309,7 @@ def test_verification_recomputes_the_splits_digests(own_sample):
     assert [check.what for check in checks(own_sample) if check.problem] == ["splits of raw"]
 
 
-@pytest.mark.parametrize("content", [None, "{"])
+@pytest.mark.parametrize("content", [None, "{", "{}", "[]"])
 def test_a_folder_without_a_readable_record_is_the_users_error(tmp_path, content):
     if content:
         (tmp_path / "build.json").write_text(content)
@@ -316,6 +352,18 @@ def test_the_helper_says_what_it_wants(sample_folder, tmp_path, monkeypatch):
         load("raww", folder=sample_folder)
     with pytest.raises(UserError, match=r"(?s)is not a built dataset.*LYRICSIM_FOLDER"):
         load("raw")
+
+
+def test_a_place_that_cannot_be_written_is_one_message(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert main(["build", "--sample", "--out", str(tmp_path / "file" / "lyricsim-sample")]) == 2
+    assert "cannot be read or written" in capsys.readouterr().err
+
+
+def test_the_samples_metadata_do_not_name_upstream_as_creator(sample_folder):
+    creator = json.loads((sample_folder / "croissant.json").read_text("utf-8"))["creator"]["name"]
+    assert "not LyricSIM" in creator
+    assert "linhd" not in creator
 
 
 def test_the_command_line_prints_errors_without_a_traceback(tmp_path):

@@ -195,6 +195,15 @@ def test_a_run_is_published_with_a_card_that_loads_it_from_there(hub, tmp_path):
     assert push(hub, folder).returncode == 2
 
 
+def test_what_build_wrote_goes_by_its_own_push(hub, tmp_path):
+    folder = write_files(tmp_path / "lyricsim", {"README.md": b"x", "build.json": b"{}"})
+    refused = push(hub, folder, "--type", "dataset", "--public", "--revision", "b")
+    assert refused.returncode == 2
+    command = f"lyricsim-dataset push {hub.user}/m --folder {folder} --revision b --public"
+    assert command in refused.stderr
+    assert hub.server.log == []
+
+
 def test_a_dataset_goes_without_scripts_and_a_space_with_them(hub, tmp_path):
     files = {"README.md": b"---\nsdk: gradio\n---\n", "lyricsim.py": b"x = 1", "data.parquet": b"PAR1"}
     folder = write_files(tmp_path / "d", files)

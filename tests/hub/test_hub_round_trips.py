@@ -52,6 +52,11 @@ for config in configs:
         found[f"{config}/{split}"] = [str(rows.features), [json.dumps(row, sort_keys=True) for row in rows]]
 print(json.dumps(found))
 """
+PUSH_SAMPLE = """
+import sys
+from lyricsim_dataset.cli import main
+sys.exit(main(["push", sys.argv[1], "--folder", "lyricsim-sample"]))
+"""
 BOTH_SPACES = """
 import evaluate
 metric = evaluate.load("tester/lyricsim_metric")
@@ -70,7 +75,7 @@ def place(tmp_path_factory):
         build(hub)
         for architecture in ARCHITECTURES:
             train_and_publish(hub, architecture)
-        push(hub, hub.folder / "lyricsim-sample", "dataset")
+        done(hub.run(["-c", PUSH_SAMPLE, f"{hub.user}/lyricsim-sample"], "author"))
         for space in ("lyricsim_metric", "lyricsim_comparison"):
             push(hub, REPOSITORY / space, "space")
         yield hub
