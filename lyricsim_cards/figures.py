@@ -8,8 +8,9 @@ from lyricsim_cards.measure import agree
 from lyricsim_cards.model_card import EVAL_RESULTS_FILE, render_model_card
 from lyricsim_cards.model_folder import EXTRAS_FILE, METRICS_FILE, RUN_FILE, ModelFolder, read_model_folder
 from lyricsim_cards.paper_cards import render_paper_card
-from lyricsim_cards.rebuilt import BUILD_FILE, rebuilt_card
+from lyricsim_cards.rebuilt import rebuilt_card
 from lyricsim_cards.results import eval_results
+from lyricsim_dataset.verify import BUILD_RECORD
 from lyricsim_models.registry import load_registry
 from lyricsim_tools.card_blocks import blocks_of, read_card, split_head
 from lyricsim_tools.errors import UserError
@@ -37,7 +38,7 @@ def differing_figures(path: Path) -> list[str]:
         )
     head = split_head(card)[0]
     rows = _differing_rows(head, folder) if "configs" in head else []
-    return rows + (_differing_dataset_card(card, folder) if (folder / BUILD_FILE).is_file() else [])
+    return rows + (_differing_dataset_card(card, folder) if (folder / BUILD_RECORD).is_file() else [])
 
 
 def _differing_dataset_card(card: str, folder: Path) -> list[str]:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lyricsim_dataset.sources import SOURCE_VARIABLE, cache_folder
+from lyricsim_dataset.verify import BUILD_RECORD
 from lyricsim_tools.errors import UserError
 
-BUILD_FILE = "build.json"
 _BUILD = "import sys; from lyricsim_dataset.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -26,7 +26,7 @@ def rebuilt_card(folder: Path) -> str | None:
     Raises:
         UserError: the record is not what a build writes.
     """
-    path = folder / BUILD_FILE
+    path = folder / BUILD_RECORD
     try:
         record = json.loads(path.read_text("utf-8"))
         options, fingerprint = _options(record), record["source"]["fingerprint"]
@@ -44,7 +44,7 @@ def _card_of_build(options: Sequence[str], fingerprint: str) -> str | None:
         built = build_dataset(again, *options)
         if built.returncode:
             return None
-        made = json.loads((again / BUILD_FILE).read_text("utf-8"))
+        made = json.loads((again / BUILD_RECORD).read_text("utf-8"))
         same = made["source"]["fingerprint"] == fingerprint
         return (again / "README.md").read_text("utf-8") if same else None
 

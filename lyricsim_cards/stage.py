@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 from lyricsim_cards.card_code import failures, snippets_of
 from lyricsim_cards.check_options import CheckOptions
 from lyricsim_cards.model_folder import RUN_FILE, read_model_folder
-from lyricsim_cards.rebuilt import BUILD_FILE, build_dataset
+from lyricsim_cards.rebuilt import build_dataset
+from lyricsim_dataset.verify import BUILD_RECORD
 from lyricsim_models.registry import ModelEntry, load_registry
 from lyricsim_tools.errors import UserError
 
@@ -110,7 +111,7 @@ def _publish(path: Path, hub: Hub, workplace: Path, environment: dict[str, str])
 
 def _without_record(built: Path, copy: Path) -> Path:
     """The sample as a folder that goes out under LyricSIM's name, which only a Hub for checks may get."""
-    ignored = shutil.ignore_patterns(BUILD_FILE)
+    ignored = shutil.ignore_patterns(BUILD_RECORD)
     return Path(shutil.copytree(built, copy, ignore=ignored, dirs_exist_ok=True))
 
 

@@ -22,7 +22,7 @@ from lyricsim_dataset.manifest import BuiltConfig, BuiltFile, build_record
 from lyricsim_dataset.release import Release, empty_splits
 from lyricsim_dataset.verify import BUILD_RECORD, CARD, CROISSANT, require_intact
 from lyricsim_tools.atomic import atomic_folder, refuse_foreign_files, sha256_of, write_json, write_text
-from lyricsim_tools.card_blocks import merge_cards
+from lyricsim_tools.card_blocks import keeping_edits
 from lyricsim_tools.errors import UserError
 from lyricsim_tools.hub import PushResult, push_folder
 
@@ -177,21 +177,7 @@ def _write_papers(builder: LyricSIM, built: Sequence[BuiltConfig], folder: Path,
     write_json(folder / BUILD_RECORD, record)
     write_json(folder / CROISSANT, croissant(builder, built))
     card = render_card(builder, built, record, target.absolute().name)
-    write_text(folder / CARD, _with_edits(card, target / CARD))
-
-
-def _with_edits(card: str, edited: Path) -> str:
-    """The new card with what somebody wrote into the earlier build's card outside the generated blocks."""
-    if not edited.is_file():
-        return card
-    try:
-        return merge_cards(card, edited.read_text("utf-8"))
-    except ValueError as error:
-        raise UserError(
-            f"{edited}: {error}",
-            "a card whose head is YAML, so that your edits can be carried over",
-            "correct the head or move the card away; nothing was changed",
-        ) from error
+    write_text(folder / CARD, keeping_edits(card, target / CARD))
 
 
 def _write_config(builder: LyricSIM, folder: Path) -> BuiltConfig:
