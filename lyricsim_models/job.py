@@ -107,8 +107,11 @@ def seen_in_training(
     return training | seen_of(splits["train"]), selection
 
 
-def refuse_bad_job(job: Job, splits: Mapping[str, PairTable]) -> None:
+def refuse_bad_job(job: Job, splits: Mapping[str, PairTable]) -> tuple[Seen, Seen]:
     """Find out before training what would make its result void after it, or an option of it.
+
+    Returns:
+        What the model that the run starts from learned from, and what it was selected by.
 
     Raises:
         UserError: see ``refuse_bad_splits``; a patience without a development set.
@@ -119,7 +122,9 @@ def refuse_bad_job(job: Job, splits: Mapping[str, PairTable]) -> None:
             "a validation split, whose scores say when to end",
             "drop --patience, or give the data a validation split",
         )
-    refuse_bad_splits(splits, job.allow_seen, seen_before(job.model))
+    before = seen_before(job.model)
+    refuse_bad_splits(splits, job.allow_seen, before)
+    return before
 
 
 def refuse_bad_splits(

@@ -15,7 +15,7 @@ from lyricsim_models.checkpoints import Position
 from lyricsim_models.diagnostics import all_scores
 from lyricsim_models.encoders import Loaded
 from lyricsim_models.evaluation import asymmetry
-from lyricsim_models.job import Job, seen_before, seen_in_training
+from lyricsim_models.job import Job, seen_in_training
 from lyricsim_models.loop import Batch, score_rows
 from lyricsim_models.pair_table import PairTable
 from lyricsim_models.provenance import SEEN_FILE, Seen, git_revision, mark_seen, versions, write_seen
@@ -47,6 +47,7 @@ def finish(
     workers: Workers,
     position: Position,
     facts: Facts,
+    before: tuple[Seen, Seen],
 ) -> dict[str, Any]:
     """Score every split with the reloaded best checkpoint and write the run's files.
 
@@ -56,6 +57,7 @@ def finish(
         workers: the processes; the training's module may be gone.
         position: where training ended.
         facts: what was found out about the model and data.
+        before: what the model that the run starts from learned from, and what it was selected by.
 
     Returns:
         What ``metrics.json`` holds.
@@ -76,7 +78,7 @@ def finish(
     reload_difference = None
     if "validation" in predictions:
         reload_difference = _refuse_other_model(predictions["validation"], best, workers.mixed_precision)
-    seen = seen_in_training(splits, seen_before(job.model))
+    seen = seen_in_training(splits, before)
     mark_seen(metrics, splits, *seen)
     record = _record(job, splits, workers, position, facts, truncated)
     record["reload_difference"] = reload_difference

@@ -36,7 +36,7 @@ def run(job: Job, splits: Mapping[str, PairTable], workers: Workers) -> dict[str
         UserError: anything about the input or the output folder; nothing of the user's is lost.
         Interrupted: a signal came; a checkpoint was written.
     """
-    refuse_bad_job(job, splits)
+    before = refuse_bad_job(job, splits)
     with _held(job.output, workers):
         settings = {**job.settings(fingerprint(splits)), "mixed_precision": workers.mixed_precision}
         refuse_disagreement(workers, decisive(settings))
@@ -52,7 +52,7 @@ def run(job: Job, splits: Mapping[str, PairTable], workers: Workers) -> dict[str
                 training.release()
         workers.stop_tracking()
         with explained(workers, job.output, "the trained model", OSError, SafetensorError):
-            return finish(job, splits, workers, position, training.facts)
+            return finish(job, splits, workers, position, training.facts, before)
 
 
 @contextlib.contextmanager
