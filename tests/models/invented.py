@@ -36,3 +36,8 @@ def write_rows(path, rows):
         writer.writeheader()
         writer.writerows(rows)
     return path
+
+
+def read_rows(path):
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))

@@ -1,6 +1,5 @@
 """Scoring files of pairs as users do it: every model, killed and resumed, several processes, bad rows."""
 
-import csv
 import itertools
 import json
 import os
@@ -11,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from invented import invented_rows, write_rows
+from invented import invented_rows, read_rows, write_rows
 from support import REPOSITORY, RUN_AND_PART
 
 from lyricsim_models.lexical import default_lexical_scorer
@@ -32,11 +31,6 @@ def other_pairs(tmp_path):
         for row in invented_rows(10, seed=9)
     ]
     return write_rows(tmp_path / "other.csv", rows)
-
-
-def read_rows(path):
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def test_the_lexical_scorer_scores_every_row_in_order(run, other_pairs, tmp_path):

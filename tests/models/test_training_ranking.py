@@ -1,11 +1,10 @@
 """Ranking a catalogue as users do it: every model, kept vectors, re-ranking, what cannot be done."""
 
-import csv
 import json
 
 import numpy as np
 import pytest
-from invented import invented_songs, write_rows
+from invented import invented_songs, read_rows, write_rows
 
 from lyricsim_models.lexical import default_lexical_scorer
 
@@ -13,11 +12,6 @@ from lyricsim_models.lexical import default_lexical_scorer
 @pytest.fixture
 def run(run_script):
     return lambda *arguments: run_script("predict", *arguments)
-
-
-def read_rows(path):
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 @pytest.fixture

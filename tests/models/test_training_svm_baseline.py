@@ -1,22 +1,16 @@
 """The baseline command on a user's own file of pairs."""
 
-import csv
 import json
 
 import numpy as np
 import pytest
-from invented import invented_rows, write_rows
+from invented import invented_rows, read_rows, write_rows
 from scipy.stats import pearsonr, spearmanr
 
 
 @pytest.fixture
 def run(run_script):
     return lambda *arguments: run_script("svm_baseline", *arguments)
-
-
-def read_rows(path):
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def test_a_run_writes_the_files_of_every_other_model_and_its_scores_follow_from_them(
